@@ -1,0 +1,195 @@
+/**
+ * An ordered map: chunks of sorted keys, found by binary search. All machine state lives in these,
+ * because the iteration order of Map is that of insertion and differs between a replica that
+ * replayed the log and one that started from a snapshot.
+ *
+ * Invariants: chunks are never empty (but for an empty map's single one), hold at most
+ * CHUNK_ENTRIES_MAX entries, and keys strictly increase within and across chunks.
+ * Cost: O(log n) look-up, O(log n + CHUNK_ENTRIES_MAX) insertion and removal.
+ * A map must not be changed while it is iterated.
+ */
+
+import { assert, defined } from "./assert.ts";
+import { type Bytes, compareBytes } from "./bytes.ts";
+
+const CHUNK_ENTRIES_MAX = 256;
+
+interface Chunk<K, V> {
+  readonly keys: K[];
+  readonly values: V[];
+}
+
+export class OrderedMap<K, V> {
+  readonly #compare: (a: K, b: K) => number;
+  #chunks: Chunk<K, V>[] = [{ keys: [], values: [] }];
+  #size = 0;
+
+  constructor(compare: (a: K, b: K) => number) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: K): V | undefined {
+    const chunk = this.#chunks[this.#chunkFor(key)] as Chunk<K, V>;
+    const at = this.#lowerBound(chunk.keys, key);
+    const found = chunk.keys[at];
+    return at < chunk.keys.length && this.#compare(found as K, key) === 0
+      ? chunk.values[at]
+      : undefined;
+  }
+
+  has(key: K): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  /** Adds or replaces. Values must not be undefined: that is what get() answers for a miss. */
+  set(key: K, value: V): void {
+    assert(value !== undefined, "an ordered map holds no undefined values");
+    const chunkIndex = this.#chunkFor(key);
+    const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+    const at = this.#lowerBound(chunk.keys, key);
+    if (at < chunk.keys.length && this.#compare(chunk.keys[at] as K, key) === 0) {
+      chunk.keys[at] = key;
+      chunk.values[at] = value;
+      return;
+    }
+    chunk.keys.splice(at, 0, key);
+    chunk.values.splice(at, 0, value);
+    this.#size++;
+    if (chunk.keys.length > CHUNK_ENTRIES_MAX) this.#splitChunk(chunkIndex);
+  }
+
+  /** Removes; answers whether the key was there. */
+  delete(key: K): boolean {
+    const chunkIndex = this.#chunkFor(key);
+    const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+    const at = this.#lowerBound(chunk.keys, key);
+    if (at >= chunk.keys.length || this.#compare(chunk.keys[at] as K, key) !== 0) return false;
+    chunk.keys.splice(at, 1);
+    chunk.values.splice(at, 1);
+    this.#size--;
+    if (chunk.keys.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunkIndex, 1);
+    return true;
+  }
+
+  clear(): void {
+    this.#chunks = [{ keys: [], values: [] }];
+    this.#size = 0;
+  }
+
+  /** The entry with the largest key <= the given one. */
+  floor(key: K): readonly [K, V] | undefined {
+    let chunkIndex = this.#chunkFor(key);
+    let chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+    let at = this.#lowerBound(chunk.keys, key);
+    if (at < chunk.keys.length && this.#compare(chunk.keys[at] as K, key) === 0) {
+      return entryAt(chunk, at);
+    }
+    at--;
+    if (at < 0) {
+      chunkIndex--;
+      if (chunkIndex < 0) return undefined;
+      chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+      at = chunk.keys.length - 1;
+    }
+    return at < 0 ? undefined : entryAt(chunk, at);
+  }
+
+  first(): readonly [K, V] | undefined {
+    const chunk = defined(this.#chunks[0], "an ordered map has a chunk");
+    return chunk.keys.length === 0 ? undefined : entryAt(chunk, 0);
+  }
+
+  last(): readonly [K, V] | undefined {
+    const chunk = defined(this.#chunks.at(-1), "an ordered map has a chunk");
+    return chunk.keys.length === 0 ? undefined : entryAt(chunk, chunk.keys.length - 1);
+  }
+
+  /** Entries in key order, from the first key >= from (or > from) on. */
+  *entriesFrom(from: K, bound: "inclusive" | "exclusive" = "inclusive"): Generator<[K, V]> {
+    let chunkIndex = this.#chunkFor(from);
+    let at = this.#lowerBound((this.#chunks[chunkIndex] as Chunk<K, V>).keys, from);
+    for (; chunkIndex < this.#chunks.length; chunkIndex++, at = 0) {
+      const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+      for (; at < chunk.keys.length; at++) {
+        const key = chunk.keys[at] as K;
+        if (bound === "exclusive" && this.#compare(key, from) === 0) continue;
+        yield [key, chunk.values[at] as V];
+      }
+    }
+  }
+
+  *entries(): Generator<[K, V]> {
+    for (const chunk of this.#chunks) {
+      for (let at = 0; at < chunk.keys.length; at++) {
+        yield [chunk.keys[at] as K, chunk.values[at] as V];
+      }
+    }
+  }
+
+  *keys(): Generator<K> {
+    for (const chunk of this.#chunks) yield* chunk.keys;
+  }
+
+  *values(): Generator<V> {
+    for (const chunk of this.#chunks) yield* chunk.values;
+  }
+
+  /** The last chunk whose first key is <= key, or the first chunk. */
+  #chunkFor(key: K): number {
+    let low = 0;
+    let high = this.#chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      const firstKey = (this.#chunks[middle] as Chunk<K, V>).keys[0] as K;
+      if (this.#compare(firstKey, key) <= 0) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** The first position whose key is >= key. */
+  #lowerBound(keys: readonly K[], key: K): number {
+    let low = 0;
+    let high = keys.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(keys[middle] as K, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #splitChunk(chunkIndex: number): void {
+    const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+    // Ascending loads fill chunks to the brim instead of leaving all of them half full.
+    const isLast = chunkIndex === this.#chunks.length - 1;
+    const at = isLast ? CHUNK_ENTRIES_MAX : chunk.keys.length >> 1;
+    const right = { keys: chunk.keys.splice(at), values: chunk.values.splice(at) };
+    this.#chunks.splice(chunkIndex + 1, 0, right);
+  }
+}
+
+export function bytesMap<V>(): OrderedMap<Bytes, V> {
+  return new OrderedMap<Bytes, V>(compareBytes);
+}
+
+export function numberMap<K extends number, V>(): OrderedMap<K, V> {
+  return new OrderedMap<K, V>((a, b) => a - b);
+}
+
+/** Ordered by UTF-16 code units, like `<`: the same on every machine and in every locale. */
+export function stringMap<V>(): OrderedMap<string, V> {
+  return new OrderedMap<string, V>(compareStrings);
+}
+
+export function compareStrings(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function entryAt<K, V>(chunk: Chunk<K, V>, at: number): readonly [K, V] {
+  return [chunk.keys[at] as K, chunk.values[at] as V];
+}

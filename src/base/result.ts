@@ -1,0 +1,13 @@
+/** A value or a refusal, for functions whose failures are ordinary answers (STYLE 5). */
+
+export type Result<T, E> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: E };
+
+export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value };
+}
+
+export function failed<E>(error: E): { readonly ok: false; readonly error: E } {
+  return { ok: false, error };
+}
