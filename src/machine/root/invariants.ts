@@ -1,0 +1,73 @@
+/**
+ * The invariants of the root machine, by their numbers in SPEC.md. Checked after every entry of
+ * every test; a broken one is a bug and throws.
+ */
+
+import { assert } from "../../base/assert.ts";
+import { bytesEqual } from "../../base/bytes.ts";
+import type { RootState } from "./machine.ts";
+import type { KeyspaceRecord } from "./types.ts";
+
+/** What the delta checks compare with: a picture of the state before an entry. */
+export interface RootPicture {
+  readonly revision: number;
+  readonly timeMs: number;
+  readonly keyspaces: readonly KeyspaceRecord[];
+  readonly nodes: readonly {
+    readonly nodeId: string;
+    readonly dataUuid: string;
+    readonly incarnation: number;
+  }[];
+}
+
+export function pictureOfRoot(state: RootState): RootPicture {
+  return {
+    revision: state.revision,
+    timeMs: state.timeMs,
+    keyspaces: [...state.keyspaces.values()],
+    nodes: [...state.nodes.values()],
+  };
+}
+
+export function checkRoot(state: RootState): void {
+  assert(state.keyspaces.size === state.keyspaceIds.size, "MR1: names and ids correspond");
+  for (const [keyspaceId, keyspace] of state.keyspaces.entries()) {
+    const { name } = keyspace.settings;
+    assert(state.keyspaceIds.get(name) === keyspaceId, "MR1: a keyspace is found by its name");
+    assert(keyspaceId <= state.lastKeyspaceId, "MR1: ids are given in order");
+    checkSpans(state, keyspace);
+  }
+  for (const { incarnation } of state.nodes.values()) {
+    assert(incarnation <= state.revision, "MR3: an incarnation is a revision of the past");
+  }
+}
+
+function checkSpans(state: RootState, { spans }: KeyspaceRecord): void {
+  assert(spans[0]?.startKey.length === 0, "MR2: the first span starts at -inf");
+  for (const [at, { endKey, group }] of spans.entries()) {
+    const next = spans[at + 1];
+    const meets =
+      next === undefined
+        ? endKey === undefined
+        : endKey !== undefined && bytesEqual(endKey, next.startKey);
+    assert(meets, "MR2: spans meet, and the last ends at +inf");
+    assert(state.cluster?.shardGroups.includes(group) === true, "MR2: a span's shard exists");
+  }
+}
+
+export function checkRootDelta(before: RootPicture, state: RootState): void {
+  assert(state.revision === before.revision + 1, "MR4: the revision goes up by one");
+  assert(state.timeMs >= before.timeMs, "MR4: log time never goes back");
+  for (const earlier of before.keyspaces) {
+    const now = state.keyspaces.get(earlier.keyspaceId);
+    assert(now !== undefined, "MR5: a keyspace does not vanish");
+    assert(earlier.state === "creating" || now.state === "ready", "MR5: ready stays ready");
+    assert(now.settings === earlier.settings, "MR5: settings never change");
+    assert(now.createdRevision === earlier.createdRevision, "MR5: nor does the creation");
+  }
+  for (const { nodeId, dataUuid, incarnation } of before.nodes) {
+    const now = state.nodes.get(nodeId);
+    assert(now?.dataUuid === dataUuid, "MR6: a node keeps its data directory");
+    assert(now.incarnation >= incarnation, "MR6: incarnations never go back");
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The root as a replicated machine: cluster identity, keyspaces and the coarse map, storage nodes.
+ *
+ * Nothing here expires: leases live in the shards. Work that spans root and shard is a recorded
+ * sequence of single-group entries (law 28): a keyspace is recorded "creating" here, its range is
+ * made in the shard, and it is marked "ready" here, each step idempotent.
+ */
+
+import { assert, unreachable } from "../../base/assert.ts";
+import { type Bytes, EMPTY_BYTES } from "../../base/bytes.ts";
+import {
+  type GroupId,
+  type Incarnation,
+  type LogIndex,
+  type LogTimeMs,
+  type Revision,
+  revisionOf,
+  ROOT_GROUP,
+} from "../../base/brands.ts";
+import { decode, encode } from "../../base/codec.ts";
+import { numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
+import type { Result } from "../../base/result.ts";
+import { answerOnce, RequestMemory } from "../common/request-ids.ts";
+import type { AppliedEntry, EntryMeta, GroupMachine } from "../group.ts";
+import {
+  type CreateKeyspace,
+  type InitCluster,
+  type MarkKeyspaceReady,
+  type RegisterNode,
+  type RootAnswer,
+  rootAnswerCodec,
+  type RootCommand,
+  rootCommandCodec,
+  type RootEvent,
+  type RootRefused,
+  type RootRequest,
+  rootRequestCodec,
+  type RootResult,
+} from "./commands.ts";
+import type { ClusterRecord, KeyspaceRecord, NodeRecord } from "./types.ts";
+
+/** Only the root machine changes it, inside apply(). */
+export interface RootState {
+  readonly generation: number;
+  revision: Revision;
+  timeMs: LogTimeMs;
+  /** undefined until the first leader's initCluster. */
+  cluster: ClusterRecord | undefined;
+  readonly keyspaces: OrderedMap<number, KeyspaceRecord>;
+  readonly keyspaceIds: OrderedMap<string, number>;
+  /** Never goes back: ids are not reused. */
+  lastKeyspaceId: number;
+  readonly nodes: OrderedMap<string, NodeRecord>;
+  readonly requests: RequestMemory<RootResult>;
+}
+
+export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEvent> {
+  readonly group: GroupId = ROOT_GROUP;
+  /** To be read by views and checkers; only apply() changes it. */
+  readonly state: RootState;
+  #events: RootEvent[] = [];
+
+  constructor(generation = 0) {
+    this.state = {
+      generation,
+      revision: revisionOf(generation, 0 as LogIndex),
+      timeMs: 0 as LogTimeMs,
+      cluster: undefined,
+      keyspaces: numberMap(),
+      keyspaceIds: stringMap(),
+      lastKeyspaceId: 0,
+      nodes: stringMap(),
+      requests: new RequestMemory(),
+    };
+  }
+
+  get revision(): Revision {
+    return this.state.revision;
+  }
+
+  apply(meta: EntryMeta, request: RootRequest | undefined): AppliedEntry<RootAnswer, RootEvent> {
+    const { state } = this;
+    const revision = revisionOf(state.generation, meta.index);
+    assert(revision === state.revision + 1, "entries are applied one after the other");
+    assert(meta.timeMs >= state.timeMs, "log time never goes back (law 7)");
+    state.revision = revision;
+    state.timeMs = meta.timeMs;
+    this.#events = [];
+    const answer = request === undefined ? undefined : this.#answer(request);
+    return { revision, answer, events: this.#events };
+  }
+
+  nextDueMs(): undefined {
+    return undefined;
+  }
+
+  expireRequest(): undefined {
+    return undefined;
+  }
+
+  encodeRequest(request: RootRequest): Bytes {
+    return encode(rootRequestCodec, request);
+  }
+
+  decodeRequest(bytes: Bytes): Result<RootRequest, string> {
+    return decode(rootRequestCodec, bytes);
+  }
+
+  encodeAnswer(answer: RootAnswer): Bytes {
+    return encode(rootAnswerCodec, answer);
+  }
+
+  decodeAnswer(bytes: Bytes): Result<RootAnswer, string> {
+    return decode(rootAnswerCodec, bytes);
+  }
+
+  #answer(request: RootRequest): RootAnswer {
+    const { requestId, command } = request;
+    return answerOnce(this.state.requests, {
+      requestId,
+      revision: this.state.revision,
+      fingerprint: () => encode(rootCommandCodec, command),
+      run: () => this.#run(command),
+      refuse: (reason, clientId) => refuse(reason, clientId),
+    });
+  }
+
+  #run(command: RootCommand): RootResult {
+    switch (command.kind) {
+      case "initCluster":
+        return this.#initCluster(command);
+      case "createKeyspace":
+        return this.#createKeyspace(command);
+      case "markKeyspaceReady":
+        return this.#markKeyspaceReady(command);
+      case "registerNode":
+        return this.#registerNode(command);
+      default:
+        return unreachable(command);
+    }
+  }
+
+  #initCluster({ cluster }: InitCluster): RootResult {
+    if (this.state.cluster === undefined) {
+      this.state.cluster = cluster;
+      this.#events.push({ kind: "clusterInitialised", cluster });
+    }
+    return { kind: "done" };
+  }
+
+  #createKeyspace({ settings, group }: CreateKeyspace): RootResult {
+    const { state } = this;
+    if (state.cluster === undefined) return refuse("clusterNotInitialised", settings.name);
+    if (!state.cluster.shardGroups.includes(group)) return refuse("groupNotFound", String(group));
+    if (state.keyspaceIds.has(settings.name)) return refuse("keyspaceExists", settings.name);
+    const keyspaceId = ++state.lastKeyspaceId;
+    const keyspace: KeyspaceRecord = {
+      keyspaceId,
+      settings,
+      state: "creating",
+      spans: [{ startKey: EMPTY_BYTES, endKey: undefined, group }],
+      createdRevision: state.revision,
+    };
+    state.keyspaceIds.set(settings.name, keyspaceId);
+    this.#putKeyspace(keyspace);
+    return { kind: "keyspaceRecorded", keyspace };
+  }
+
+  #markKeyspaceReady({ keyspaceId }: MarkKeyspaceReady): RootResult {
+    const keyspace = this.state.keyspaces.get(keyspaceId);
+    if (keyspace === undefined) return refuse("keyspaceNotFound", String(keyspaceId));
+    if (keyspace.state === "creating") this.#putKeyspace({ ...keyspace, state: "ready" });
+    return { kind: "done" };
+  }
+
+  #registerNode(command: RegisterNode): RootResult {
+    const { nodeId, dataUuid, addresses, zone, labels, capacity } = command;
+    const known = this.state.nodes.get(nodeId);
+    if (known !== undefined && known.dataUuid !== dataUuid) return refuse("nodeIdTaken", nodeId);
+    const incarnation = this.state.revision as number as Incarnation;
+    const node = { nodeId, dataUuid, incarnation, addresses, zone, labels, capacity };
+    this.state.nodes.set(nodeId, node);
+    this.#events.push({ kind: "nodeRegistered", node });
+    return { kind: "nodeRegistered", node };
+  }
+
+  #putKeyspace(keyspace: KeyspaceRecord): void {
+    this.state.keyspaces.set(keyspace.keyspaceId, keyspace);
+    this.#events.push({ kind: "keyspaceChanged", keyspace });
+  }
+}
+
+function refuse(reason: RootRefused["reason"], subject: string): RootResult {
+  return { kind: "refused", reason, subject };
+}

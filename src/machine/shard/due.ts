@@ -1,0 +1,143 @@
+/**
+ * What is due ends first (law 9): session standings, then single ranges, then recorded successors
+ * that are still alive are granted. Runs before the own effect of every entry, whatever it is.
+ */
+
+import { compareBytes } from "../../base/bytes.ts";
+import { compareStrings } from "../../base/ordered-map.ts";
+import { deadlineMs, sessionOf } from "./leases.ts";
+import type { RecordChange } from "./events.ts";
+import type { Reminder } from "./due-queue.ts";
+import { endOwnership, grantToSuccessors } from "./ranges.ts";
+import { heldIn } from "./sessions.ts";
+import type { EntryScope, RangeSlot, Session, ShardState, Standing } from "./state.ts";
+
+/** The log time of the earliest thing that is not over yet. Drops stale reminders on the way. */
+export function nextDueMs(state: ShardState): number | undefined {
+  return state.due.peek((reminder) => isStale(state, reminder))?.deadlineMs;
+}
+
+export function endDue(state: ShardState, scope: EntryScope): void {
+  const due = collectDue(state, scope);
+  const vacated: RangeSlot[] = [];
+  for (const [session, standing] of due.standings) {
+    vacated.push(...endStanding(state, scope, session, standing));
+  }
+  const singles = due.slots.filter((slot) => slot.record.owner !== undefined);
+  endSingles(state, scope, singles);
+  vacated.push(...singles);
+  grantToSuccessors(state, scope, vacated.toSorted(compareSlots));
+  for (const importId of due.imports) state.imports.delete(importId);
+}
+
+interface Due {
+  readonly standings: readonly (readonly [Session, Standing])[];
+  readonly slots: readonly RangeSlot[];
+  readonly imports: readonly string[];
+}
+
+/** Everything whose time has come, in the order of names and keys, not of the heap. */
+function collectDue(state: ShardState, scope: EntryScope): Due {
+  const standings = new Map<Standing, Session>();
+  const slots = new Set<RangeSlot>();
+  const imports = new Set<string>();
+  for (;;) {
+    const reminder = state.due.takeUpTo(scope.timeMs);
+    if (reminder === undefined) break;
+    if (isStale(state, reminder)) continue;
+    switch (reminder.kind) {
+      case "standing": {
+        const session = state.sessions.get(reminder.nodeId);
+        const standing = session?.standings.get(reminder.keyspaceId);
+        if (session === undefined || standing === undefined) continue;
+        if (standing.deadlineMs <= scope.timeMs) standings.set(standing, session);
+        else endExtensions(session, standing, scope.timeMs, slots);
+        break;
+      }
+      case "range": {
+        const slot = state.rangesById.get(reminder.rangeId);
+        if (slot !== undefined) slots.add(slot);
+        break;
+      }
+      case "import":
+        imports.add(reminder.importId);
+        break;
+    }
+  }
+  const byName = [...standings].map(([standing, session]) => [session, standing] as const);
+  return {
+    standings: byName.toSorted(
+      ([a, x], [b, y]) => compareStrings(a.nodeId, b.nodeId) || x.keyspaceId - y.keyspaceId,
+    ),
+    slots: [...slots].toSorted(compareSlots),
+    imports: [...imports].toSorted(compareStrings),
+  };
+}
+
+/** Drops extensions that have run out, and finds the ranges that none of the others covers. */
+function endExtensions(
+  session: Session,
+  standing: Standing,
+  timeMs: number,
+  into: Set<RangeSlot>,
+): void {
+  for (const slot of heldIn(session, standing.keyspaceId).values()) {
+    if (deadlineMs(session, slot) <= timeMs) into.add(slot);
+  }
+  standing.extensions = standing.extensions.filter((extension) => extension.deadlineMs > timeMs);
+}
+
+/** Ends a standing and all leases under it: one event. The session ends with its last standing. */
+function endStanding(
+  state: ShardState,
+  scope: EntryScope,
+  session: Session,
+  standing: Standing,
+): RangeSlot[] {
+  const { keyspaceId } = standing;
+  const slots = [...heldIn(session, keyspaceId).values()];
+  const changes = slots.map((slot) => endOwnership(state, scope, slot, "expired"));
+  scope.emit("expired", keyspaceId, changes);
+  session.standings.delete(keyspaceId);
+  session.held.delete(keyspaceId);
+  if (session.standings.size === 0) state.sessions.delete(session.nodeId);
+  return slots;
+}
+
+function endSingles(state: ShardState, scope: EntryScope, slots: readonly RangeSlot[]): void {
+  let changes: RecordChange[] = [];
+  for (const [at, slot] of slots.entries()) {
+    changes.push(endOwnership(state, scope, slot, "expired"));
+    const { keyspaceId } = slot.record;
+    if (slots[at + 1]?.record.keyspaceId === keyspaceId) continue;
+    scope.emit("expired", keyspaceId, changes);
+    changes = [];
+  }
+}
+
+/** Whether what the reminder was for has been moved on, or is gone. */
+function isStale(state: ShardState, reminder: Reminder): boolean {
+  switch (reminder.kind) {
+    case "standing": {
+      const session = state.sessions.get(reminder.nodeId);
+      if (session?.incarnation !== reminder.incarnation) return true;
+      const standing = session.standings.get(reminder.keyspaceId);
+      if (standing === undefined) return true;
+      const isLive = (deadline: number): boolean => deadline === reminder.deadlineMs;
+      return !isLive(standing.deadlineMs) && !standing.extensions.some((e) => isLive(e.deadlineMs));
+    }
+    case "range": {
+      const slot = state.rangesById.get(reminder.rangeId);
+      if (slot?.record.owner === undefined || slot.record.epoch !== reminder.epoch) return true;
+      return deadlineMs(sessionOf(state, slot), slot) > reminder.deadlineMs;
+    }
+    case "import":
+      return state.imports.get(reminder.importId)?.deadlineMs !== reminder.deadlineMs;
+  }
+}
+
+function compareSlots(a: RangeSlot, b: RangeSlot): number {
+  return (
+    a.record.keyspaceId - b.record.keyspaceId || compareBytes(a.record.startKey, b.record.startKey)
+  );
+}

@@ -1,0 +1,217 @@
+/**
+ * Grants, acceptances and releases of ranges, and recorded successors (laws 3, 5, 6, 12, 17).
+ */
+
+import type { GrantOutcome, RangeOutcome, Refused, ShardResult } from "./answers.ts";
+import { refused } from "./answers.ts";
+import { defined } from "../../base/assert.ts";
+import { compareBytes } from "../../base/bytes.ts";
+import type {
+  Accept,
+  Grant,
+  GrantItem,
+  RangeEpoch,
+  Release,
+  WithdrawSuccessor,
+} from "./commands.ts";
+import type { RecordChange } from "./events.ts";
+import { durationOf, remainingMs } from "./leases.ts";
+import {
+  endOwnership,
+  grantRange,
+  grantToSuccessors,
+  liftSuccessor,
+  liveSession,
+  ownerOf,
+  setSuccessor,
+} from "./ranges.ts";
+import type { EntryScope, RangeSlot, Session, ShardState } from "./state.ts";
+import { type Owner, sameOwner } from "./types.ts";
+
+/** One item of a grant, judged: what it will do, or why it will not. */
+interface Plan {
+  readonly slot: RangeSlot;
+  readonly session: Session;
+  readonly kind: GrantOutcome["kind"];
+}
+
+/** All items are judged before the first one is carried out, so that a refusal changes nothing. */
+export function grantRanges(state: ShardState, scope: EntryScope, command: Grant): ShardResult {
+  const plans: Plan[] = [];
+  const seen = new Set<string>();
+  for (const [position, item] of command.items.entries()) {
+    if (seen.has(item.rangeId)) return refused("repeatedRange", item.rangeId, { item: position });
+    seen.add(item.rangeId);
+    const plan = judgeItem(state, item, command.onlyUnowned);
+    if ("reason" in plan) return { ...plan, item: position };
+    plans.push(plan);
+  }
+  return { kind: "grantsDone", outcomes: carryOut(state, scope, plans) };
+}
+
+function judgeItem(state: ShardState, item: GrantItem, onlyUnowned: boolean): Plan | Refused {
+  const slot = state.rangesById.get(item.rangeId);
+  if (slot === undefined) return refused("rangeNotFound", item.rangeId);
+  const unexpected = judgeExpected(slot, item);
+  if (unexpected !== undefined) return unexpected;
+  const session = state.sessions.get(item.nodeId);
+  if (session === undefined) return refused("noSession", item.nodeId);
+  if (item.incarnation !== undefined && item.incarnation !== session.incarnation) {
+    const isOld = item.incarnation < session.incarnation;
+    return refused(isOld ? "staleIncarnation" : "noSession", item.nodeId);
+  }
+  const { owner, successor } = slot.record;
+  const target = ownerOf(session);
+  if (owner === undefined) return { slot, session, kind: "granted" };
+  if (sameOwner(owner, target)) return { slot, session, kind: "alreadyOwner" };
+  const details = { range: slot.record, waitMs: remainingMs(state, slot) };
+  if (onlyUnowned) return refused("leaseHeld", item.rangeId, details);
+  if (successor !== undefined && !sameOwner(successor, target)) {
+    return refused("successorRecorded", item.rangeId, details);
+  }
+  return { slot, session, kind: "successorRecorded" };
+}
+
+/** The caller's picture of the range must be the present one (law 5). */
+function judgeExpected(
+  slot: RangeSlot,
+  expected: Pick<GrantItem, "rangeId" | "expectedEpoch" | "expectedDescriptorRevision">,
+): Refused | undefined {
+  const { record } = slot;
+  const details = { range: record };
+  if (expected.expectedEpoch < record.epoch) {
+    return refused("staleEpoch", expected.rangeId, details);
+  }
+  if (expected.expectedEpoch > record.epoch) {
+    return refused("epochAhead", expected.rangeId, details);
+  }
+  if (expected.expectedDescriptorRevision !== record.descriptorRevision) {
+    return refused("staleDescriptor", expected.rangeId, details);
+  }
+  return undefined;
+}
+
+function carryOut(state: ShardState, scope: EntryScope, plans: readonly Plan[]): GrantOutcome[] {
+  const granted = new ChangesByKeyspace();
+  const successors = new ChangesByKeyspace();
+  for (const { slot, session, kind } of plans) {
+    const target = ownerOf(session);
+    if (kind === "granted") {
+      granted.add(grantRange(state, scope, slot, session));
+    } else if (kind === "successorRecorded" && !sameOwner(slot.record.successor, target)) {
+      successors.add(setSuccessor(state, scope, slot, target));
+    }
+  }
+  granted.emit(scope, "granted");
+  successors.emit(scope, "successorSet");
+  return plans.map(({ slot, kind }) => ({
+    kind,
+    range: slot.record,
+    leaseDurationMs: durationOf(state, slot.record.keyspaceId),
+    waitMs: kind === "successorRecorded" ? remainingMs(state, slot) : 0,
+  }));
+}
+
+/** Takes a recorded successor back; the present owner's renewals count again from here on. */
+export function withdrawSuccessor(
+  state: ShardState,
+  scope: EntryScope,
+  command: WithdrawSuccessor,
+): ShardResult {
+  const slot = state.rangesById.get(command.rangeId);
+  if (slot === undefined) return refused("rangeNotFound", command.rangeId);
+  const unexpected = judgeExpected(slot, command);
+  if (unexpected !== undefined) return unexpected;
+  if (slot.record.successor === undefined) {
+    return refused("noSuccessor", command.rangeId, { range: slot.record });
+  }
+  scope.emit("successorLifted", slot.record.keyspaceId, [liftSuccessor(state, scope, slot)]);
+  return { kind: "successorWithdrawn", range: slot.record };
+}
+
+export function acceptRanges(state: ShardState, scope: EntryScope, command: Accept): ShardResult {
+  const changes = new ChangesByKeyspace();
+  const outcomes = command.ranges.map((named) =>
+    judgeHeld(state, command, named, (slot) => {
+      if (slot.record.acceptedEpoch === named.epoch) return;
+      const before = slot.record;
+      slot.record = { ...before, acceptedEpoch: named.epoch };
+      changes.add({ before, after: slot.record });
+    }),
+  );
+  changes.emit(scope, "accepted");
+  return { kind: "rangesJudged", outcomes };
+}
+
+export function releaseRanges(
+  state: ShardState,
+  scope: EntryScope,
+  command: Release,
+): ShardResult {
+  const changes = new ChangesByKeyspace();
+  const vacated: RangeSlot[] = [];
+  const outcomes = command.ranges.map((named) =>
+    judgeHeld(state, command, named, (slot) => {
+      changes.add(endOwnership(state, scope, slot, "released"));
+      vacated.push(slot);
+    }),
+  );
+  changes.emit(scope, "released");
+  grantToSuccessors(state, scope, vacated.toSorted(compareSlots));
+  return { kind: "rangesJudged", outcomes };
+}
+
+/** Runs `act` when exactly this incarnation holds the range under exactly this epoch. */
+function judgeHeld(
+  state: ShardState,
+  holder: Owner,
+  named: RangeEpoch,
+  act: (slot: RangeSlot) => void,
+): RangeOutcome {
+  const { rangeId } = named;
+  const slot = state.rangesById.get(rangeId);
+  if (slot === undefined) return { rangeId, refused: "notFound", currentEpoch: named.epoch };
+  const currentEpoch = slot.record.epoch;
+  if (named.epoch !== currentEpoch) return { rangeId, refused: "staleEpoch", currentEpoch };
+  const { owner } = slot.record;
+  const isHolder = owner !== undefined && sameOwner(owner, holderToOwner(holder));
+  if (!isHolder || liveSession(state, owner) === undefined) {
+    return { rangeId, refused: "notOwner", currentEpoch };
+  }
+  act(slot);
+  return { rangeId, refused: undefined, currentEpoch };
+}
+
+function holderToOwner({ nodeId, incarnation }: Owner): Owner {
+  return { nodeId, incarnation };
+}
+
+function compareSlots(a: RangeSlot, b: RangeSlot): number {
+  return (
+    a.record.keyspaceId - b.record.keyspaceId || compareBytes(a.record.startKey, b.record.startKey)
+  );
+}
+
+/** Gathers changes so that each keyspace gets one event, in the order of first mention. */
+class ChangesByKeyspace {
+  readonly #changes = new Map<number, RecordChange[]>();
+  readonly #order: number[] = [];
+
+  add(change: RecordChange): void {
+    const record = defined(change.after ?? change.before, "a change has a record");
+    const { keyspaceId } = record;
+    let changes = this.#changes.get(keyspaceId);
+    if (changes === undefined) {
+      changes = [];
+      this.#changes.set(keyspaceId, changes);
+      this.#order.push(keyspaceId);
+    }
+    changes.push(change);
+  }
+
+  emit(scope: EntryScope, cause: Parameters<EntryScope["emit"]>[0]): void {
+    for (const keyspaceId of this.#order) {
+      scope.emit(cause, keyspaceId, this.#changes.get(keyspaceId) ?? []);
+    }
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * The invariants of a metadata shard, by their numbers in SPEC.md. Checked after every entry of
+ * every test; a broken one is a bug and throws. The delta checks compare with a picture that was
+ * taken before the entry.
+ */
+
+import { assert, defined } from "../../base/assert.ts";
+import { bytesEqual, bytesToHex, compareBytes } from "../../base/bytes.ts";
+import { isValidSpan } from "../../base/span.ts";
+import { nextDueMs } from "./due.ts";
+import type { ShardEvent } from "./events.ts";
+import { deadlineMs, sessionOf } from "./leases.ts";
+import type { Keyspace, Session, ShardState } from "./state.ts";
+import { type RangeRecord, sameOwner } from "./types.ts";
+
+/** The state before an entry, as far as the delta checks look at it. */
+export interface ShardPicture {
+  readonly revision: number;
+  readonly timeMs: number;
+  /** By range id. */
+  readonly ranges: ReadonlyMap<string, RangePicture>;
+}
+
+export interface RangePicture {
+  readonly record: RangeRecord;
+  /** undefined without an owner. */
+  readonly deadlineMs: number | undefined;
+}
+
+export function pictureOfShard(state: ShardState): ShardPicture {
+  const ranges = new Map<string, RangePicture>();
+  for (const [rangeId, slot] of state.rangesById) {
+    const isOwned = slot.record.owner !== undefined;
+    const deadline = isOwned ? deadlineMs(sessionOf(state, slot), slot) : undefined;
+    ranges.set(rangeId, { record: slot.record, deadlineMs: deadline });
+  }
+  return { revision: state.revision, timeMs: state.timeMs, ranges };
+}
+
+export function checkShard(state: ShardState): void {
+  let rangeCount = 0;
+  const intended = new Map<string, number>();
+  for (const keyspace of state.keyspaces.values()) {
+    rangeCount += keyspace.ranges.size;
+    checkTiling(keyspace);
+    checkRanges(state, keyspace, intended);
+  }
+  assert(rangeCount === state.rangesById.size, "MS2: every range is found by its id");
+  assert(intended.size === state.intendedCounts.size, "MS7: intended ranges are counted");
+  for (const [nodeId, count] of intended) {
+    assert(state.intendedCounts.get(nodeId) === count, "MS7: intended ranges are counted");
+  }
+  for (const session of state.sessions.values()) checkSession(state, session);
+  for (const staging of state.imports.values()) {
+    assert(staging.deadlineMs > state.timeMs, "MS5: no staged import is overdue");
+  }
+}
+
+function checkTiling(keyspace: Keyspace): void {
+  let expected: Uint8Array | undefined = new Uint8Array(0);
+  for (const [startKey, { record }] of keyspace.ranges.entries()) {
+    assert(bytesEqual(startKey, record.startKey), "MS1: a range is found at its start");
+    assert(isValidSpan(record), "MS1: no range is empty");
+    const meets = expected !== undefined && bytesEqual(expected, startKey);
+    assert(meets, "MS1: a range starts where the one before ends");
+    expected = record.endKey;
+  }
+  assert(expected === undefined, "MS1: the last range ends at +inf");
+}
+
+function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string, number>): void {
+  let unowned = 0;
+  for (const slot of keyspace.ranges.values()) {
+    const { record } = slot;
+    const { rangeId, epoch, acceptedEpoch, descriptorRevision, owner, successor } = record;
+    assert(state.rangesById.get(rangeId) === slot, "MS2: a range is found by its id");
+    assert(acceptedEpoch <= epoch, "MS3: only an epoch that was granted is accepted");
+    assert(epoch <= descriptorRevision, "MS3: a grant changes the descriptor");
+    assert(descriptorRevision <= state.revision, "MS3: revisions are of the past");
+    assert(epoch === 0 || keyspace.everGranted, "MS7: a grant is remembered");
+    if (record.intendedNodeId !== undefined) {
+      assert(epoch === 0, "MS9: an intended range was never granted");
+      assert(!state.sessions.has(record.intendedNodeId), "MS9: an intended owner is not here");
+      intended.set(record.intendedNodeId, (intended.get(record.intendedNodeId) ?? 0) + 1);
+    }
+    if (owner === undefined) {
+      unowned++;
+      assert(successor === undefined, "MS8: an unowned range waits for nobody");
+      continue;
+    }
+    assert(!sameOwner(owner, successor), "MS8: nobody succeeds itself");
+    const session = state.sessions.get(owner.nodeId);
+    assert(session?.incarnation === owner.incarnation, "MS4: an owner's session is open");
+    const held = session.held.get(record.keyspaceId)?.get(record.startKey);
+    assert(held === slot, "MS4: an owned range is listed as held");
+    const deadline = deadlineMs(session, slot);
+    assert(deadline > state.timeMs, "MS5: no lease is overdue");
+    const due = nextDueMs(state);
+    assert(due !== undefined && due <= deadline, "MS5: a reminder comes in time");
+  }
+  assert(unowned === keyspace.unownedCount, "MS7: unowned ranges are counted");
+}
+
+function checkSession(state: ShardState, session: Session): void {
+  assert(session.standings.size > 0, "MS4: a session has a standing");
+  for (const standing of session.standings.values()) {
+    assert(standing.deadlineMs > state.timeMs, "MS5: no standing is overdue");
+  }
+  for (const [keyspaceId, held] of session.held.entries()) {
+    const standing = session.standings.get(keyspaceId);
+    for (const [startKey, slot] of held.entries()) {
+      assert(standing !== undefined, "MS4: what is held has a standing");
+      const { record } = slot;
+      const isListed = bytesEqual(startKey, record.startKey) && record.keyspaceId === keyspaceId;
+      assert(isListed, "MS4: what is held is listed at its start");
+      assert(sameOwner(record.owner, session), "MS4: what is held is owned");
+      assert(deadlineMs(session, slot) <= standing.deadlineMs, "MS6: a standing outlasts leases");
+    }
+  }
+  let last = session.changesFloor as number;
+  for (const { revision } of session.changes) {
+    assert(revision >= last && revision > session.changesFloor, "MS10: changes are in order");
+    last = revision;
+  }
+  assert(last <= state.revision, "MS10: changes are of the past");
+}
+
+/** `renewed` tells whether the entry renewed this node's session; `released` names its ranges. */
+export interface EntryFacts {
+  readonly renewedNodeIds: ReadonlySet<string>;
+  readonly releasedRangeIds: ReadonlySet<string>;
+}
+
+export function checkShardDelta(
+  before: ShardPicture,
+  state: ShardState,
+  events: readonly ShardEvent[],
+  facts: EntryFacts,
+): void {
+  assert(state.revision === before.revision + 1, "MS11: the revision goes up by one");
+  assert(state.timeMs >= before.timeMs, "MS11: log time never goes back");
+  checkEvents(before, state, events);
+  for (const [rangeId, earlier] of before.ranges) {
+    const slot = state.rangesById.get(rangeId);
+    if (slot === undefined) continue;
+    checkEpoch(earlier.record, slot.record, state.revision);
+    checkLease(earlier, state, rangeId, facts);
+  }
+  checkKeys(before, state);
+}
+
+/** The events, replayed on the ranges before, give the ranges after. */
+function checkEvents(
+  before: ShardPicture,
+  state: ShardState,
+  events: readonly ShardEvent[],
+): void {
+  const replayed = new Map<string, RangeRecord>();
+  for (const [rangeId, { record }] of before.ranges) replayed.set(rangeId, record);
+  for (const { changes } of events) {
+    for (const change of changes) {
+      const { rangeId } = defined(change.before ?? change.after, "MS14: a change has a record");
+      assert(replayed.get(rangeId) === change.before, "MS14: a change starts from what was");
+      if (change.after === undefined) replayed.delete(rangeId);
+      else replayed.set(rangeId, change.after);
+    }
+  }
+  assert(replayed.size === state.rangesById.size, "MS14: events tell of every range");
+  for (const [rangeId, record] of replayed) {
+    assert(state.rangesById.get(rangeId)?.record === record, "MS14: events tell every change");
+  }
+}
+
+function checkEpoch(earlier: RangeRecord, now: RangeRecord, revision: number): void {
+  const isGranted = now.epoch !== earlier.epoch;
+  if (isGranted) {
+    assert(now.epoch > earlier.epoch, "MS12: an epoch never goes down");
+    assert(now.epoch === (revision as number), "MS12: an epoch is the grant's revision");
+    assert(now.owner !== undefined, "MS12: a granted range has an owner");
+  } else if (!sameOwner(earlier.owner, now.owner)) {
+    assert(now.owner === undefined, "MS12: a new owner has a new epoch");
+  }
+  const isCachedChange =
+    isGranted ||
+    !sameOwner(earlier.owner, now.owner) ||
+    now.replicas !== earlier.replicas ||
+    compareBytes(earlier.startKey, now.startKey) !== 0;
+  const expected = isCachedChange ? revision : earlier.descriptorRevision;
+  assert(
+    now.descriptorRevision === expected,
+    "MS13: a descriptor revision changes with what clients cache, and with nothing else",
+  );
+}
+
+function checkLease(
+  earlier: RangePicture,
+  state: ShardState,
+  rangeId: string,
+  facts: EntryFacts,
+): void {
+  const { owner } = earlier.record;
+  if (owner === undefined || earlier.deadlineMs === undefined) return;
+  const slot = defined(state.rangesById.get(rangeId), "the caller has looked");
+  if (sameOwner(owner, slot.record.owner) && slot.record.epoch === earlier.record.epoch) {
+    const now = deadlineMs(sessionOf(state, slot), slot);
+    assert(now >= earlier.deadlineMs, "MS16: a deadline never goes back");
+    const isRenewed = facts.renewedNodeIds.has(owner.nodeId);
+    assert(now === earlier.deadlineMs || isRenewed, "MS16: only a renewal moves a deadline");
+    return;
+  }
+  const isOver = earlier.deadlineMs <= state.timeMs;
+  assert(isOver || facts.releasedRangeIds.has(rangeId), "MS15: no running lease is cut short");
+}
+
+/** Law 3 holds for keys, whatever ranges they were in. */
+function checkKeys(before: ShardPicture, state: ShardState): void {
+  for (const { record: earlier } of before.ranges.values()) {
+    const found = state.keyspaces.get(earlier.keyspaceId)?.ranges.floor(earlier.startKey);
+    assert(found !== undefined, "MS1: every key has a range");
+    const [, { record: now }] = found;
+    const key = bytesToHex(earlier.startKey);
+    assert(now.epoch >= earlier.epoch, `MS12: the epoch of key ${key} never goes down`);
+  }
+}

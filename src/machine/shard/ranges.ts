@@ -1,0 +1,250 @@
+/**
+ * Changes to single ranges: granted, ended, given a successor, and whole maps put in place. Each
+ * records what happened in the events, in the owner's change list and in the counters together.
+ */
+
+import { assert, defined } from "../../base/assert.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import { type Epoch, type Revision, revisionToEpoch } from "../../base/brands.ts";
+import { bytesMap, numberMap } from "../../base/ordered-map.ts";
+import type { HoldChange } from "./answers.ts";
+import type { ImportRow } from "./commands.ts";
+import type { RecordChange } from "./events.ts";
+import { detach, sessionOf, startLease } from "./leases.ts";
+import type { EntryScope, Keyspace, RangeSlot, Session, ShardState } from "./state.ts";
+import type { KeyspaceTerms, Owner, RangeRecord } from "./types.ts";
+
+/** Changes that a session keeps for renewals; a renewal with an older view must refresh it. */
+const HOLD_CHANGES_MAX = 4_096;
+
+export function keyspaceOf(state: ShardState, slot: RangeSlot): Keyspace {
+  return defined(state.keyspaces.get(slot.record.keyspaceId), "a range's keyspace exists");
+}
+
+/** Grants an unowned range. The new epoch is the revision of this entry (law 3). */
+export function grantRange(
+  state: ShardState,
+  scope: EntryScope,
+  slot: RangeSlot,
+  session: Session,
+): RecordChange {
+  const before = slot.record;
+  assert(before.owner === undefined, "only an unowned range is granted");
+  const keyspace = keyspaceOf(state, slot);
+  forgetIntended(state, before);
+  slot.record = {
+    ...before,
+    epoch: revisionToEpoch(scope.revision),
+    owner: ownerOf(session),
+    successor: undefined,
+    intendedNodeId: undefined,
+    descriptorRevision: scope.revision,
+  };
+  keyspace.unownedCount--;
+  keyspace.everGranted = true;
+  startLease(state, scope, session, slot);
+  noteHold(session, scope, "granted", slot.record);
+  return { before, after: slot.record };
+}
+
+/** Ends the present owner's lease. The range keeps its epoch and its successor. */
+export function endOwnership(
+  state: ShardState,
+  scope: EntryScope,
+  slot: RangeSlot,
+  why: "released" | "expired",
+): RecordChange {
+  const before = slot.record;
+  const session = sessionOf(state, slot);
+  session.held.get(before.keyspaceId)?.delete(before.startKey);
+  slot.record = { ...before, owner: undefined, descriptorRevision: scope.revision };
+  keyspaceOf(state, slot).unownedCount++;
+  noteHold(session, scope, why, before);
+  return { before, after: slot.record };
+}
+
+/**
+ * Grants ranges that have just lost their owner to their recorded successors, as far as those are
+ * still alive; the others' records are dropped (laws 9 and 12).
+ */
+export function grantToSuccessors(
+  state: ShardState,
+  scope: EntryScope,
+  slots: readonly RangeSlot[],
+): void {
+  const granted: RecordChange[] = [];
+  const lifted: RecordChange[] = [];
+  let keyspaceId: number | undefined;
+  const flush = (): void => {
+    if (keyspaceId === undefined) return;
+    scope.emit("successorLifted", keyspaceId, lifted.splice(0));
+    scope.emit("granted", keyspaceId, granted.splice(0));
+  };
+  for (const slot of slots) {
+    const { successor } = slot.record;
+    if (successor === undefined) continue;
+    if (slot.record.keyspaceId !== keyspaceId) flush();
+    keyspaceId = slot.record.keyspaceId;
+    const session = liveSession(state, successor);
+    if (session === undefined) lifted.push(changeSuccessor(slot, undefined));
+    else granted.push(grantRange(state, scope, slot, session));
+  }
+  flush();
+}
+
+/** Records who is next. From now on renewals no longer extend the present lease (law 8). */
+export function setSuccessor(
+  state: ShardState,
+  scope: EntryScope,
+  slot: RangeSlot,
+  successor: Owner,
+): RecordChange {
+  const session = sessionOf(state, slot);
+  detach(state, session, slot);
+  const change = changeSuccessor(slot, successor);
+  noteHold(session, scope, "successorSet", slot.record);
+  return change;
+}
+
+/** Takes the successor back. Renewals from now on extend the lease again. */
+export function liftSuccessor(
+  state: ShardState,
+  scope: EntryScope,
+  slot: RangeSlot,
+): RecordChange {
+  const session = sessionOf(state, slot);
+  detach(state, session, slot);
+  const change = changeSuccessor(slot, undefined);
+  noteHold(session, scope, "successorLifted", slot.record);
+  return change;
+}
+
+/** The open session of exactly this incarnation. */
+export function liveSession(state: ShardState, owner: Owner): Session | undefined {
+  const session = state.sessions.get(owner.nodeId);
+  return session?.incarnation === owner.incarnation ? session : undefined;
+}
+
+export function ownerOf(session: Session): Owner {
+  return { nodeId: session.nodeId, incarnation: session.incarnation };
+}
+
+/** A new keyspace, without ranges yet. */
+export function newKeyspace(state: ShardState, terms: KeyspaceTerms): Keyspace {
+  const keyspace: Keyspace = {
+    terms,
+    ranges: bytesMap(),
+    everGranted: false,
+    unownedCount: 0,
+    importedBy: undefined,
+  };
+  state.keyspaces.set(terms.keyspaceId, keyspace);
+  return keyspace;
+}
+
+/**
+ * Replaces the whole map of a keyspace in which nothing was ever granted. Rows ascend from the
+ * empty key; each ends where the next begins. Old ids are retired, new ones come from this entry.
+ */
+export function replaceMap(
+  state: ShardState,
+  scope: EntryScope,
+  keyspace: Keyspace,
+  rows: readonly ImportRow[],
+): RecordChange[] {
+  assert(!keyspace.everGranted, "only a map without grants is replaced");
+  const changes: RecordChange[] = [];
+  for (const slot of keyspace.ranges.values()) {
+    forgetIntended(state, slot.record);
+    state.rangesById.delete(slot.record.rangeId);
+    changes.push({ before: slot.record, after: undefined });
+  }
+  keyspace.ranges = bytesMap();
+  keyspace.unownedCount = rows.length;
+  for (const [ordinal, row] of rows.entries()) {
+    const endKey = rows[ordinal + 1]?.startKey;
+    const record = newRecord(state, scope, keyspace.terms.keyspaceId, ordinal, row, endKey);
+    const slot: RangeSlot = { record, ownDeadlineMs: 0, detachedOrder: 0 };
+    keyspace.ranges.set(record.startKey, slot);
+    state.rangesById.set(record.rangeId, slot);
+    if (record.intendedNodeId !== undefined) {
+      const count = state.intendedCounts.get(record.intendedNodeId) ?? 0;
+      state.intendedCounts.set(record.intendedNodeId, count + 1);
+    }
+    changes.push({ before: undefined, after: record });
+  }
+  return changes;
+}
+
+/** Grants every unowned range that is intended for the session's node. */
+export function grantIntended(state: ShardState, scope: EntryScope, session: Session): number {
+  if (state.intendedCounts.get(session.nodeId) === undefined) return 0;
+  const byKeyspace = numberMap<number, RecordChange[]>();
+  let count = 0;
+  for (const [keyspaceId, keyspace] of state.keyspaces.entries()) {
+    const changes: RecordChange[] = [];
+    for (const slot of keyspace.ranges.values()) {
+      if (slot.record.intendedNodeId !== session.nodeId) continue;
+      changes.push(grantRange(state, scope, slot, session));
+    }
+    count += changes.length;
+    byKeyspace.set(keyspaceId, changes);
+  }
+  for (const [keyspaceId, changes] of byKeyspace.entries()) {
+    scope.emit("granted", keyspaceId, changes);
+  }
+  return count;
+}
+
+function newRecord(
+  state: ShardState,
+  scope: EntryScope,
+  keyspaceId: number,
+  ordinal: number,
+  row: ImportRow,
+  endKey: Bytes | undefined,
+): RangeRecord {
+  return {
+    rangeId: `${state.group}.${scope.revision}.${ordinal}`,
+    keyspaceId,
+    startKey: row.startKey,
+    endKey,
+    epoch: 0 as Epoch,
+    owner: undefined,
+    successor: undefined,
+    intendedNodeId: row.intendedNodeId,
+    acceptedEpoch: 0 as Epoch,
+    replicas: [],
+    descriptorRevision: scope.revision,
+  };
+}
+
+function changeSuccessor(slot: RangeSlot, successor: Owner | undefined): RecordChange {
+  const before = slot.record;
+  slot.record = { ...before, successor };
+  return { before, after: slot.record };
+}
+
+function forgetIntended(state: ShardState, record: RangeRecord): void {
+  const { intendedNodeId } = record;
+  if (intendedNodeId === undefined) return;
+  const count = defined(state.intendedCounts.get(intendedNodeId), "intended ranges are counted");
+  if (count === 1) state.intendedCounts.delete(intendedNodeId);
+  else state.intendedCounts.set(intendedNodeId, count - 1);
+}
+
+/** Adds to the session's change list, which is cut at its bound by whole revisions. */
+function noteHold(
+  session: Session,
+  scope: EntryScope,
+  kind: HoldChange["kind"],
+  range: RangeRecord,
+): void {
+  if (session.changesFloor >= scope.revision) return;
+  session.changes.push({ revision: scope.revision, kind, range });
+  if (session.changes.length <= HOLD_CHANGES_MAX) return;
+  const keptFrom = session.changes[session.changes.length >> 1] as HoldChange;
+  const floor = keptFrom.revision;
+  session.changes = session.changes.filter((change) => change.revision > floor);
+  session.changesFloor = floor as Revision;
+}

@@ -1,0 +1,126 @@
+/**
+ * Sessions: opened by an incarnation, renewed as a whole, ended by their standings (laws 8, 11, 13).
+ */
+
+import type { HoldChange, LeaseTerm, RenewalAnswer, ShardResult } from "./answers.ts";
+import { refused } from "./answers.ts";
+import type { ExceptedSpan, OpenSession, Renew, Renewal } from "./commands.ts";
+import { compareBytes } from "../../base/bytes.ts";
+import { bytesMap, numberMap, type OrderedMap } from "../../base/ordered-map.ts";
+import { spansOverlap } from "../../base/span.ts";
+import { detach, extend } from "./leases.ts";
+import { grantIntended } from "./ranges.ts";
+import {
+  BASE_KEYSPACE_ID,
+  type EntryScope,
+  type RangeSlot,
+  type Session,
+  type ShardState,
+} from "./state.ts";
+
+/**
+ * Opens a session. A newer incarnation waits until the older one's session has ended; an older one
+ * than has ever opened here is refused for ever.
+ */
+export function openSession(
+  state: ShardState,
+  scope: EntryScope,
+  command: OpenSession,
+): ShardResult {
+  const { nodeId, incarnation } = command;
+  const newest = state.incarnations.get(nodeId);
+  if (newest !== undefined && incarnation < newest) return refused("staleIncarnation", nodeId);
+  const present = state.sessions.get(nodeId);
+  if (present !== undefined && present.incarnation !== incarnation) {
+    return refused("sessionLive", nodeId, { waitMs: sessionRemainingMs(present, scope.timeMs) });
+  }
+  if (present !== undefined) {
+    const durations = leaseTerms(state);
+    return { kind: "sessionOpened", alreadyOpen: true, durations, grantedCount: 0 };
+  }
+  const session: Session = {
+    nodeId,
+    incarnation,
+    openedRevision: scope.revision,
+    standings: numberMap(),
+    held: numberMap(),
+    changes: [],
+    changesFloor: scope.revision,
+  };
+  state.sessions.set(nodeId, session);
+  state.incarnations.set(nodeId, incarnation);
+  extend(state, scope, session, BASE_KEYSPACE_ID, scope.revision);
+  const grantedCount = grantIntended(state, scope, session);
+  return {
+    kind: "sessionOpened",
+    alreadyOpen: false,
+    durations: leaseTerms(state),
+    grantedCount,
+  };
+}
+
+/** How long the session lasts at most, in ms of log time. */
+export function sessionRemainingMs(session: Session, timeMs: number): number {
+  let deadline = 0;
+  for (const standing of session.standings.values()) {
+    deadline = Math.max(deadline, standing.deadlineMs);
+  }
+  return Math.max(0, deadline - timeMs);
+}
+
+export function renewSessions(state: ShardState, scope: EntryScope, command: Renew): ShardResult {
+  const answers = command.renewals.map((renewal) => renewSession(state, scope, renewal));
+  return { kind: "renewed", answers };
+}
+
+/** Law 8, for one session. What is due has ended before. */
+function renewSession(state: ShardState, scope: EntryScope, renewal: Renewal): RenewalAnswer {
+  const session = state.sessions.get(renewal.nodeId);
+  if (session === undefined || session.incarnation !== renewal.incarnation) {
+    return { kind: "noSession" };
+  }
+  if (renewal.asOf > scope.revision) return { kind: "asOfAhead" };
+  if (renewal.asOf < session.changesFloor) {
+    return { kind: "viewTooOld", floor: session.changesFloor };
+  }
+  for (const span of renewal.except) detachSpan(state, session, span);
+  // A session has a standing wherever it holds a range, and the base one.
+  const keyspaceIds = new Set([BASE_KEYSPACE_ID, ...session.standings.keys()]);
+  for (const keyspaceId of keyspaceIds) extend(state, scope, session, keyspaceId, renewal.asOf);
+  session.changes = session.changes.filter((change) => change.revision > renewal.asOf);
+  session.changesFloor = renewal.asOf;
+  const changes: readonly HoldChange[] = [...session.changes];
+  return { kind: "extended", durations: leaseTerms(state), changes };
+}
+
+function detachSpan(state: ShardState, session: Session, span: ExceptedSpan): void {
+  const held = session.held.get(span.keyspaceId);
+  if (held === undefined) return;
+  const before = held.floor(span.startKey);
+  if (before !== undefined && spansOverlap(before[1].record, span)) {
+    detach(state, session, before[1]);
+  }
+  for (const [startKey, slot] of held.entriesFrom(span.startKey)) {
+    if (span.endKey !== undefined && compareBytes(startKey, span.endKey) >= 0) return;
+    if (slot !== before?.[1]) detach(state, session, slot);
+  }
+}
+
+/** The terms of every keyspace, in force at this entry. */
+export function leaseTerms(state: ShardState): LeaseTerm[] {
+  const terms: LeaseTerm[] = [];
+  for (const { terms: of } of state.keyspaces.values()) {
+    terms.push({
+      keyspaceId: of.keyspaceId,
+      keyspace: of.name,
+      durationMs: of.leaseDurationMs,
+      renewIntervalMs: of.renewIntervalMs,
+    });
+  }
+  return terms;
+}
+
+/** The ranges that a session holds in a keyspace, in key order. */
+export function heldIn(session: Session, keyspaceId: number): OrderedMap<Uint8Array, RangeSlot> {
+  return session.held.get(keyspaceId) ?? bytesMap<RangeSlot>();
+}

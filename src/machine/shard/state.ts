@@ -1,0 +1,142 @@
+/**
+ * The state of a metadata shard: keyspaces with their ranges, sessions with their standings.
+ *
+ * Only the shard machine's own modules change it, inside apply(). Iteration goes over ordered maps
+ * alone; `rangesById` is for look-ups. SPEC.md states the invariants, invariants.ts checks them.
+ */
+
+import type { Bytes } from "../../base/bytes.ts";
+import {
+  type GroupId,
+  type Incarnation,
+  type LogIndex,
+  type LogTimeMs,
+  type Revision,
+  revisionOf,
+} from "../../base/brands.ts";
+import { bytesMap, numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
+import { RequestMemory } from "../common/request-ids.ts";
+import type { HoldChange, ShardResult } from "./answers.ts";
+import type { ImportRow } from "./commands.ts";
+import { DueQueue } from "./due-queue.ts";
+import type { RecordChange, ShardEvent } from "./events.ts";
+import type { KeyspaceTerms, RangeRecord } from "./types.ts";
+
+/** Keyspace id of the standing that every session has, whatever keyspaces there are. */
+export const BASE_KEYSPACE_ID = 0;
+/** D of the base standing: how long a node that holds nothing is taken for alive. */
+export const BASE_DURATION_MS = 10_000;
+
+/** A range and its lease. The record is replaced, the lease fields change in place. */
+export interface RangeSlot {
+  record: RangeRecord;
+  /**
+   * The deadline that is the range's own: set by the grant, or when it was cut loose from its
+   * session's renewals (excepted, successor recorded). Meaningless without an owner.
+   */
+  ownDeadlineMs: number;
+  /** Renewals of its session count for it when their order is larger. */
+  detachedOrder: number;
+}
+
+/** What one renewal extended: every range of the standing with epoch <= asOf that followed it. */
+export interface Extension {
+  /** Position among all renewals, grants and detachments of the shard. */
+  readonly order: number;
+  readonly asOf: Revision;
+  readonly deadlineMs: number;
+}
+
+/** A session's standing in one keyspace (law 11). */
+export interface Standing {
+  readonly keyspaceId: number;
+  /** Never before the deadline of a lease that the session holds in the keyspace. */
+  deadlineMs: number;
+  /** None dominated by another (asOf and deadline both at least as large). */
+  extensions: Extension[];
+}
+
+/** One incarnation's standing in this group. At most one per storage node. */
+export interface Session {
+  readonly nodeId: string;
+  readonly incarnation: Incarnation;
+  readonly openedRevision: Revision;
+  readonly standings: OrderedMap<number, Standing>;
+  /** By keyspace id and start key. */
+  readonly held: OrderedMap<number, OrderedMap<Bytes, RangeSlot>>;
+  /** Ascending by revision; everything after changesFloor. */
+  changes: HoldChange[];
+  /** Changes at or below it are no longer kept. */
+  changesFloor: Revision;
+}
+
+export interface Keyspace {
+  readonly terms: KeyspaceTerms;
+  /** By start key. They tile -inf to +inf. */
+  ranges: OrderedMap<Bytes, RangeSlot>;
+  /** Whether any range of it was ever granted. Never goes back. */
+  everGranted: boolean;
+  unownedCount: number;
+  /** The import whose map this is. */
+  importedBy: string | undefined;
+}
+
+/** A map that is being staged. */
+export interface Staging {
+  readonly importId: string;
+  readonly keyspaceId: number;
+  /** Parts staged so far; the next one has this number. */
+  parts: number;
+  readonly rows: ImportRow[];
+  /** Dropped then, unless something is staged before. */
+  deadlineMs: number;
+}
+
+export class ShardState {
+  readonly group: GroupId;
+  readonly generation: number;
+  /** Of the last applied entry. */
+  revision: Revision;
+  /** Log time of the last applied entry. */
+  timeMs: LogTimeMs = 0 as LogTimeMs;
+  readonly keyspaces: OrderedMap<number, Keyspace> = numberMap();
+  readonly rangesById: Map<string, RangeSlot> = new Map();
+  /** By node id. */
+  readonly sessions: OrderedMap<string, Session> = stringMap();
+  /** The largest incarnation of each node that has opened a session here. */
+  readonly incarnations: OrderedMap<string, Incarnation> = stringMap();
+  /** How many ranges are intended for a node; a node without any has no entry. */
+  readonly intendedCounts: OrderedMap<string, number> = stringMap();
+  readonly imports: OrderedMap<string, Staging> = stringMap();
+  readonly requests: RequestMemory<ShardResult> = new RequestMemory();
+  readonly due: DueQueue = new DueQueue();
+  /** The last order given to a renewal, grant or detachment. */
+  leaseOrder = 0;
+
+  constructor(group: GroupId, generation: number) {
+    this.group = group;
+    this.generation = generation;
+    this.revision = revisionOf(generation, 0 as LogIndex);
+  }
+}
+
+/** The entry that is being applied: its position, and the events that it has caused so far. */
+export class EntryScope {
+  readonly revision: Revision;
+  readonly timeMs: LogTimeMs;
+  readonly events: ShardEvent[] = [];
+
+  constructor(revision: Revision, timeMs: LogTimeMs) {
+    this.revision = revision;
+    this.timeMs = timeMs;
+  }
+
+  emit(cause: ShardEvent["cause"], keyspaceId: number, changes: readonly RecordChange[]): void {
+    if (changes.length > 0) this.events.push({ cause, keyspaceId, changes });
+  }
+}
+
+/** An empty map of held ranges, by start key. */
+export function heldRanges(): OrderedMap<Bytes, RangeSlot> {
+  return bytesMap<RangeSlot>();
+}

@@ -1,0 +1,104 @@
+/**
+ * The records of a metadata shard: ranges, owners, keyspaces. All are immutable values; the
+ * machine replaces them, so that an event can carry a record as it was.
+ */
+
+import type { Bytes } from "../../base/bytes.ts";
+import type { Epoch, Incarnation, Revision } from "../../base/brands.ts";
+import {
+  bool,
+  brandedUint,
+  byteString,
+  type Codec,
+  list,
+  oneOf,
+  optional,
+  struct,
+  text,
+  uint,
+} from "../../base/codec.ts";
+
+/** A storage node's process. */
+export interface Owner {
+  readonly nodeId: string;
+  readonly incarnation: Incarnation;
+}
+
+export interface RangeReplica {
+  readonly nodeId: string;
+  readonly inSync: boolean;
+}
+
+/** One range `[startKey, endKey)` of a keyspace. */
+export interface RangeRecord {
+  /** "group.revision.ordinal" of the entry that made it. Never reused, names no address. */
+  readonly rangeId: string;
+  readonly keyspaceId: number;
+  readonly startKey: Bytes;
+  /** Exclusive; undefined is +inf. */
+  readonly endKey: Bytes | undefined;
+  /** Revision of the grant to the present or last owner; 0: never granted (law 3). */
+  readonly epoch: Epoch;
+  /** undefined: nobody owns it. */
+  readonly owner: Owner | undefined;
+  /** Granted by the entry that ends the present lease, if still alive then (law 12). */
+  readonly successor: Owner | undefined;
+  /** Named by an import; granted when that node opens a session. Gone after any grant. */
+  readonly intendedNodeId: string | undefined;
+  /** The last epoch whose owner reported its high-water durable (law 17); 0: none. */
+  readonly acceptedEpoch: Epoch;
+  readonly replicas: readonly RangeReplica[];
+  /** Revision of the last entry that changed what clients cache (law 4). */
+  readonly descriptorRevision: Revision;
+}
+
+/** What owners do while the directory is away (law 14). */
+export const LEASE_MODES = ["exclusive", "affinity"] as const;
+export type LeaseMode = (typeof LEASE_MODES)[number];
+
+/** Where a range's data are (law 17). */
+export const DATA_KINDS = ["none", "shared", "local"] as const;
+export type DataKind = (typeof DATA_KINDS)[number];
+
+/** A keyspace's terms in the shard that holds its ranges. */
+export interface KeyspaceTerms {
+  readonly keyspaceId: number;
+  readonly name: string;
+  readonly leaseDurationMs: number;
+  readonly renewIntervalMs: number;
+  readonly leaseMode: LeaseMode;
+  readonly dataKind: DataKind;
+}
+
+export const ownerCodec: Codec<Owner> = struct<Owner>({
+  nodeId: text,
+  incarnation: brandedUint<Incarnation>(),
+});
+
+export const rangeRecordCodec: Codec<RangeRecord> = struct<RangeRecord>({
+  rangeId: text,
+  keyspaceId: uint,
+  startKey: byteString,
+  endKey: optional(byteString),
+  epoch: brandedUint<Epoch>(),
+  owner: optional(ownerCodec),
+  successor: optional(ownerCodec),
+  intendedNodeId: optional(text),
+  acceptedEpoch: brandedUint<Epoch>(),
+  replicas: list(struct<RangeReplica>({ nodeId: text, inSync: bool })),
+  descriptorRevision: brandedUint<Revision>(),
+});
+
+export const keyspaceTermsCodec: Codec<KeyspaceTerms> = struct<KeyspaceTerms>({
+  keyspaceId: uint,
+  name: text,
+  leaseDurationMs: uint,
+  renewIntervalMs: uint,
+  leaseMode: oneOf(LEASE_MODES),
+  dataKind: oneOf(DATA_KINDS),
+});
+
+export function sameOwner(a: Owner | undefined, b: Owner | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.nodeId === b.nodeId && a.incarnation === b.incarnation;
+}
