@@ -1,0 +1,201 @@
+/**
+ * A group as services see it, on whichever server they run: requests reach its leader (directly, or
+ * forwarded once), reads are confirmed with it, and both wait out elections up to their deadline.
+ *
+ * A request is repeated only while it is certain that it had no effect. "unknown" goes to the
+ * caller, who may repeat the same request id.
+ */
+
+import {
+  generationOf,
+  type GroupId,
+  type LogIndex,
+  type MonotonicMs,
+  REVISION_INDEX_LIMIT,
+  type Revision,
+  type ServerId,
+} from "../base/brands.ts";
+import type { Clock, ForwardAnswer, ForwardFailure, Forwarder, Timers } from "./ports.ts";
+import type { Replica } from "./replica.ts";
+
+/** Between attempts that certainly had no effect; elections take some hundred ms. */
+const RETRY_DELAY_MS = 25;
+
+export type SubmitOutcome<Answer> =
+  | { readonly kind: "applied"; readonly answer: Answer }
+  | {
+      readonly kind: "failed";
+      readonly outcome: "notApplied" | "unknown";
+      readonly reason: SubmitFailure;
+    };
+
+/** "noLeader": none was known until the deadline. "badAnswer": the leader speaks another version. */
+export type SubmitFailure = ForwardFailure | "noLeader" | "badAnswer";
+
+export type ReadLevel =
+  | { readonly kind: "linearizable" }
+  | { readonly kind: "atLeast"; readonly revision: Revision }
+  | { readonly kind: "local" };
+
+export type ReadPermission =
+  | { readonly kind: "ready" }
+  /** Not confirmed before the deadline; the caller asks again or elsewhere. */
+  | { readonly kind: "unavailable"; readonly reason: "noLeader" | "overloaded" | "behind" }
+  /** atLeast named a revision of another generation. */
+  | { readonly kind: "otherGeneration" };
+
+export interface AccessCounts {
+  readonly proposals: { applied: number; notApplied: number; unknown: number };
+  readonly reads: { linearizable: number; atLeast: number; local: number };
+}
+
+export interface GroupAccessOptions<Request, Answer, Event> {
+  readonly replica: Replica<Request, Answer, Event>;
+  readonly self: ServerId;
+  /** The server that holds a replica of this group. */
+  readonly serverOf: (replicaId: number) => ServerId;
+  readonly forwarder: Forwarder;
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+export class GroupAccess<Request, Answer, Event> {
+  readonly group: GroupId;
+  readonly replica: Replica<Request, Answer, Event>;
+  /** Since the start of the process. */
+  readonly counts: AccessCounts = {
+    proposals: { applied: 0, notApplied: 0, unknown: 0 },
+    reads: { linearizable: 0, atLeast: 0, local: 0 },
+  };
+  readonly #options: GroupAccessOptions<Request, Answer, Event>;
+
+  constructor(options: GroupAccessOptions<Request, Answer, Event>) {
+    this.#options = options;
+    this.replica = options.replica;
+    this.group = options.replica.group;
+  }
+
+  get leaderServerId(): ServerId | undefined {
+    const { leaderId } = this.replica.core;
+    return leaderId === undefined ? undefined : this.#options.serverOf(leaderId);
+  }
+
+  get isLeader(): boolean {
+    return this.leaderServerId === this.#options.self;
+  }
+
+  /** Has the group's leader append a request; resolves when it was applied there. */
+  async submit(request: Request, timeoutMs: number): Promise<SubmitOutcome<Answer>> {
+    const outcome = await this.#submit(request, timeoutMs);
+    this.counts.proposals[outcome.kind === "applied" ? "applied" : outcome.outcome]++;
+    return outcome;
+  }
+
+  async #submit(request: Request, timeoutMs: number): Promise<SubmitOutcome<Answer>> {
+    const command = this.replica.machine.encodeRequest(request);
+    const deadlineMs = this.#deadline(timeoutMs);
+    for (;;) {
+      const outcome = await this.#attempt(command, deadlineMs);
+      if (outcome.kind === "applied" || outcome.outcome === "unknown") return outcome;
+      if (!isPassing(outcome.reason) || !(await this.#pause(deadlineMs))) return outcome;
+    }
+  }
+
+  /** Resolves when this replica may answer at the level that is asked for. */
+  async read(level: ReadLevel, timeoutMs: number): Promise<ReadPermission> {
+    this.counts.reads[level.kind]++;
+    switch (level.kind) {
+      case "local":
+        return { kind: "ready" };
+      case "atLeast":
+        return this.#readAtLeast(level.revision, timeoutMs);
+      case "linearizable":
+        return this.#readLinearizable(this.#deadline(timeoutMs));
+    }
+  }
+
+  /** How far this replica may be behind (law 20). */
+  staleness(): { readonly revisions: number; readonly confirmedMsAgo: number | undefined } {
+    const { core, appliedIndex, confirmedAtMs } = this.replica;
+    const confirmedMsAgo =
+      confirmedAtMs === undefined
+        ? undefined
+        : Math.ceil(this.#options.clock.nowMs() - confirmedAtMs);
+    return { revisions: Math.max(0, core.commitIndex - appliedIndex), confirmedMsAgo };
+  }
+
+  async #attempt(command: Uint8Array, deadlineMs: MonotonicMs): Promise<SubmitOutcome<Answer>> {
+    const { self, forwarder, clock } = this.#options;
+    const leader = this.leaderServerId;
+    if (leader === undefined) {
+      return { kind: "failed", outcome: "notApplied", reason: "noLeader" };
+    }
+    if (leader === self) {
+      const outcome = await this.replica.proposeEncoded(command, deadlineMs);
+      return outcome.kind === "applied" ? { kind: "applied", answer: outcome.answer } : outcome;
+    }
+    const timeoutMs = deadlineMs - clock.nowMs();
+    if (timeoutMs <= 0) {
+      return { kind: "failed", outcome: "notApplied", reason: "deadlineExceeded" };
+    }
+    return this.#decode(await forwarder.forward(leader, { group: this.group, command, timeoutMs }));
+  }
+
+  #decode(answer: ForwardAnswer): SubmitOutcome<Answer> {
+    if (answer.kind === "failed") return answer;
+    const decoded = this.replica.machine.decodeAnswer(answer.result);
+    if (!decoded.ok) return { kind: "failed", outcome: "unknown", reason: "badAnswer" };
+    return { kind: "applied", answer: decoded.value };
+  }
+
+  async #readAtLeast(revision: Revision, timeoutMs: number): Promise<ReadPermission> {
+    const { machine } = this.replica;
+    if (revision === 0) return { kind: "ready" };
+    if (generationOf(revision) !== generationOf(machine.revision)) {
+      return { kind: "otherGeneration" };
+    }
+    const index = (revision % REVISION_INDEX_LIMIT) as LogIndex;
+    const outcome = await this.replica.waitApplied(index, this.#deadline(timeoutMs));
+    return outcome === "ready"
+      ? { kind: "ready" }
+      : { kind: "unavailable", reason: "behind" };
+  }
+
+  async #readLinearizable(deadlineMs: MonotonicMs): Promise<ReadPermission> {
+    for (;;) {
+      const outcome = await this.replica.readIndex(deadlineMs);
+      if (outcome === "ready") return { kind: "ready" };
+      if (outcome === "overloaded") return { kind: "unavailable", reason: "overloaded" };
+      if (!(await this.#pause(deadlineMs))) return { kind: "unavailable", reason: "noLeader" };
+    }
+  }
+
+  /** Waits a little; false when the deadline does not allow another attempt. */
+  #pause(deadlineMs: MonotonicMs): Promise<boolean> {
+    const { clock, timers } = this.#options;
+    if (clock.nowMs() + RETRY_DELAY_MS >= deadlineMs) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      timers.after(RETRY_DELAY_MS, () => resolve(true));
+    });
+  }
+
+  #deadline(timeoutMs: number): MonotonicMs {
+    return (this.#options.clock.nowMs() + timeoutMs) as MonotonicMs;
+  }
+}
+
+/** Failures that another attempt may not meet. */
+function isPassing(reason: SubmitFailure): boolean {
+  switch (reason) {
+    case "noLeader":
+    case "notLeader":
+    case "leaderChanged":
+    case "unreachable":
+    case "shuttingDown":
+      return true;
+    case "overloaded":
+    case "deadlineExceeded":
+    case "badAnswer":
+      return false;
+  }
+}

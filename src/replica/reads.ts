@@ -1,0 +1,89 @@
+/**
+ * Linearizable reads of one replica: callers that come in one turn share one read of the core, and
+ * its confirmed index serves them all (Ongaro §6.4).
+ *
+ * A caller may only join a batch that has not been handed to the core yet: what was acknowledged
+ * before the call must be covered by the confirmation.
+ */
+
+import { assert } from "../base/assert.ts";
+import type { LogIndex, MonotonicMs } from "../base/brands.ts";
+
+/** Why a read got no index; the caller asks again, or another server. */
+export type ReadFailure = "notLeader" | "overloaded" | "leaderChanged" | "deadlineExceeded";
+
+interface Reader {
+  readonly deadlineMs: MonotonicMs;
+  readonly settle: (outcome: LogIndex | ReadFailure) => void;
+}
+
+interface Batch {
+  readonly readers: Reader[];
+  readonly sentAtMs: MonotonicMs;
+}
+
+export class ReadBatches {
+  #lastReadId = 0;
+  #gathering: Reader[] = [];
+  readonly #sent = new Map<number, Batch>();
+  /** When the youngest confirmed batch was sent: this replica was current at that moment. */
+  confirmedAtMs: MonotonicMs | undefined = undefined;
+
+  get hasGathered(): boolean {
+    return this.#gathering.length > 0;
+  }
+
+  join(reader: Reader): void {
+    this.#gathering.push(reader);
+  }
+
+  /** Closes the batch that gathers and gives it an id, fresh for every attempt. */
+  take(nowMs: MonotonicMs): number {
+    assert(this.#gathering.length > 0, "an empty batch is not sent");
+    const readId = ++this.#lastReadId;
+    this.#sent.set(readId, { readers: this.#gathering, sentAtMs: nowMs });
+    this.#gathering = [];
+    return readId;
+  }
+
+  confirmed(readId: number, readIndex: LogIndex): void {
+    const batch = this.#remove(readId);
+    if (batch === undefined) return;
+    if (this.confirmedAtMs === undefined || batch.sentAtMs > this.confirmedAtMs) {
+      this.confirmedAtMs = batch.sentAtMs;
+    }
+    for (const reader of batch.readers) reader.settle(readIndex);
+  }
+
+  refused(readId: number, reason: ReadFailure): void {
+    for (const reader of this.#remove(readId)?.readers ?? []) reader.settle(reason);
+  }
+
+  expire(nowMs: MonotonicMs): void {
+    this.#gathering = expireReaders(this.#gathering, nowMs);
+    for (const [readId, batch] of this.#sent) {
+      const kept = expireReaders(batch.readers, nowMs);
+      if (kept.length === 0) this.#sent.delete(readId);
+      else if (kept.length < batch.readers.length) {
+        this.#sent.set(readId, { ...batch, readers: kept });
+      }
+    }
+  }
+
+  failAll(): void {
+    this.expire(Number.POSITIVE_INFINITY as MonotonicMs);
+  }
+
+  #remove(readId: number): Batch | undefined {
+    const batch = this.#sent.get(readId);
+    this.#sent.delete(readId);
+    return batch;
+  }
+}
+
+function expireReaders(readers: Reader[], nowMs: MonotonicMs): Reader[] {
+  const over = readers.filter(({ deadlineMs }) => deadlineMs <= nowMs);
+  if (over.length === 0) return readers;
+  for (const { settle } of over) settle("deadlineExceeded");
+  return readers.filter(({ deadlineMs }) => deadlineMs > nowMs);
+}
