@@ -1,0 +1,124 @@
+/**
+ * A server's data directory as far as the log store goes: `raft/`, the LevelDB store, and
+ * `raft.initialised`, the marker that its creation was completed. Others may keep files beside.
+ *
+ * The marker is written last at creation. So a store without one was never used: nothing was
+ * acknowledged from it, and it may be made anew. With one, whatever cannot be read is damage.
+ */
+
+import { mkdir, open, rename } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Bytes, utf8ToBytes } from "../base/bytes.ts";
+import { crc32c } from "../base/crc32c.ts";
+import { damaged, fromLevelError, StorageError } from "./errors.ts";
+import { isUsableDirectory, readIfPresent, syncPath } from "./level-files.ts";
+import { type KeyValueStore, openLevelDb } from "./level-db.ts";
+import { recoverStore } from "./recovery.ts";
+
+/** A store's first write, of its creation, is number 1. */
+export const CREATION_SEQUENCE = 1;
+
+const MARKER_FIRST_LINE = "cadastre log store 1";
+
+/**
+ * "absent": nothing of a log store. "neverInitialised": the remains of a creation that was
+ * interrupted. "initialised": creation was completed; whether the store is sound, opening tells.
+ */
+export type DataDirState = "absent" | "neverInitialised" | "initialised";
+
+export function raftDirOf(dataDir: string): string {
+  return join(dataDir, "raft");
+}
+
+function markerPathOf(dataDir: string): string {
+  return join(dataDir, "raft.initialised");
+}
+
+/**
+ * Tells whether a server is to be created or to be opened here. Rejects with a StorageError:
+ * `notADirectory`, `permissionDenied`, `dataDirInUse` (creation is under way elsewhere), `damaged`
+ * (a used store whose marker is missing), `ioError`.
+ */
+export async function inspectDataDir(dataDir: string): Promise<DataDirState> {
+  if (!(await isUsableDirectory(dataDir))) return "absent";
+  if ((await readIfPresent(markerPathOf(dataDir))) !== undefined) return "initialised";
+  const raftDir = raftDirOf(dataDir);
+  if (!(await isUsableDirectory(raftDir))) return "absent";
+  if (await isUsedStore(raftDir)) {
+    throw damaged(raftDir, "a store in use whose marker raft.initialised is missing");
+  }
+  return "neverInitialised";
+}
+
+/** Whether a store without a marker holds more than its creation wrote. */
+async function isUsedStore(raftDir: string): Promise<boolean> {
+  if ((await readIfPresent(join(raftDir, "CURRENT"))) === undefined) return false;
+  const opened = await openLevelDb(raftDir, "openExisting").catch((error: unknown) => {
+    const failure = fromLevelError(error, raftDir);
+    if (failure.code === "damaged" || failure.code === "ioError") return undefined;
+    throw failure;
+  });
+  if (opened === undefined) return false;
+  try {
+    if (await isEmptyStore(opened)) return false;
+    const { head } = await recoverStore(opened, raftDir);
+    return head.writeSequence > CREATION_SEQUENCE;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function isEmptyStore(db: KeyValueStore): Promise<boolean> {
+  for await (const portion of db.scan()) {
+    if (portion.length > 0) return false;
+  }
+  return true;
+}
+
+/** Makes a directory and those above it, each durable. */
+export async function createDirectory(path: string): Promise<void> {
+  const firstMade = await mkdir(path, { recursive: true });
+  if (firstMade === undefined) return;
+  let made = resolve(path);
+  for (const last = dirname(resolve(firstMade)); made !== last; made = dirname(made)) {
+    await syncPath(dirname(made));
+  }
+}
+
+/** Puts the remains of an interrupted creation out of the way; they are not deleted. */
+export async function setAside(dataDir: string, suffix: string): Promise<void> {
+  await rename(raftDirOf(dataDir), `${raftDirOf(dataDir)}.unfinished-${suffix}`);
+  await syncPath(dataDir);
+}
+
+/** States, durably, that the store with this uuid is complete. */
+export async function writeMarker(dataDir: string, storeUuid: string): Promise<void> {
+  const path = markerPathOf(dataDir);
+  const draft = `${path}.draft`;
+  const handle = await open(draft, "w");
+  try {
+    await handle.writeFile(markerText(storeUuid));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+  await syncPath(dataDir);
+}
+
+/** The uuid of the store that was completed here. Throws `damaged` or `formatUnknown`. */
+export async function readMarker(dataDir: string): Promise<string> {
+  const text = await readIfPresent(markerPathOf(dataDir));
+  const [firstLine, storeUuid = ""] = (text ?? "").split("\n");
+  if (text === markerText(storeUuid)) return storeUuid;
+  if (/^cadastre log store \d+$/.test(firstLine ?? "") && firstLine !== MARKER_FIRST_LINE) {
+    const what = `the log store in ${dataDir} has an unknown format (${firstLine})`;
+    throw new StorageError("formatUnknown", { dir: dataDir, what });
+  }
+  throw damaged(dataDir, "a marker raft.initialised that is not as it was written");
+}
+
+function markerText(storeUuid: string): string {
+  const body: Bytes = utf8ToBytes(storeUuid);
+  return `${MARKER_FIRST_LINE}\n${storeUuid}\n${crc32c(body).toString(16).padStart(8, "0")}\n`;
+}

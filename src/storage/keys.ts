@@ -1,0 +1,105 @@
+/**
+ * The keys of the log store: one letter, then fixed-width big-endian numbers, so that LevelDB's
+ * byte order is group order and, within a group, index order.
+ *
+ *   C|group  replica id and first configuration   H|group        hard state and bounds of the log
+ *   I        identity of the store                L|group|index  one entry
+ *   W        head of the store: the last write
+ *
+ * A scan in key order meets C, H and I before the entries that they are needed for, and W last.
+ */
+
+import { assert } from "../base/assert.ts";
+import type { GroupId, LogIndex } from "../base/brands.ts";
+import type { Bytes } from "../base/bytes.ts";
+
+const CONFIGURATION = 0x43;
+const HARD_STATE = 0x48;
+const IDENTITY = 0x49;
+const ENTRY = 0x4c;
+const STORE_HEAD = 0x57;
+
+const GROUP_KEY_BYTES = 5;
+const ENTRY_KEY_BYTES = 13;
+
+export const IDENTITY_KEY: Bytes = Uint8Array.of(IDENTITY);
+export const STORE_HEAD_KEY: Bytes = Uint8Array.of(STORE_HEAD);
+
+export type StoreKey =
+  | { readonly kind: "identity" | "storeHead" }
+  | { readonly kind: "configuration" | "hardState"; readonly group: GroupId }
+  | { readonly kind: "entry"; readonly group: GroupId; readonly index: LogIndex };
+
+export function configurationKey(group: GroupId): Bytes {
+  return groupKey(CONFIGURATION, group);
+}
+
+export function hardStateKey(group: GroupId): Bytes {
+  return groupKey(HARD_STATE, group);
+}
+
+export function entryKey(group: GroupId, index: LogIndex): Bytes {
+  const key = new Uint8Array(ENTRY_KEY_BYTES);
+  key[0] = ENTRY;
+  writeGroup(key, group);
+  const high = Math.floor(index / 2 ** 32);
+  key[5] = high >>> 24;
+  key[6] = high >>> 16;
+  key[7] = high >>> 8;
+  key[8] = high;
+  key[9] = index >>> 24;
+  key[10] = index >>> 16;
+  key[11] = index >>> 8;
+  key[12] = index;
+  return key;
+}
+
+/** What a key stands for; undefined when this store writes no such key. */
+export function parseKey(key: Bytes): StoreKey | undefined {
+  switch (key[0] ?? 0) {
+    case IDENTITY:
+      return key.length === 1 ? { kind: "identity" } : undefined;
+    case STORE_HEAD:
+      return key.length === 1 ? { kind: "storeHead" } : undefined;
+    case CONFIGURATION:
+      return key.length === GROUP_KEY_BYTES
+        ? { kind: "configuration", group: readUint32(key, 1) as GroupId }
+        : undefined;
+    case HARD_STATE:
+      return key.length === GROUP_KEY_BYTES
+        ? { kind: "hardState", group: readUint32(key, 1) as GroupId }
+        : undefined;
+    case ENTRY: {
+      if (key.length !== ENTRY_KEY_BYTES) return undefined;
+      const index = readUint32(key, 5) * 2 ** 32 + readUint32(key, 9);
+      if (!Number.isSafeInteger(index)) return undefined;
+      return { kind: "entry", group: readUint32(key, 1) as GroupId, index: index as LogIndex };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function groupKey(letter: number, group: GroupId): Bytes {
+  const key = new Uint8Array(GROUP_KEY_BYTES);
+  key[0] = letter;
+  writeGroup(key, group);
+  return key;
+}
+
+function writeGroup(key: Bytes, group: GroupId): void {
+  assert(group >= 0 && group < 2 ** 32, "a group number fits 32 bits");
+  key[1] = group >>> 24;
+  key[2] = group >>> 16;
+  key[3] = group >>> 8;
+  key[4] = group;
+}
+
+function readUint32(key: Bytes, at: number): number {
+  const high = (byteAt(key, at) << 24) | (byteAt(key, at + 1) << 16);
+  return (high | (byteAt(key, at + 2) << 8) | byteAt(key, at + 3)) >>> 0;
+}
+
+function byteAt(key: Bytes, at: number): number {
+  return key[at] as number;
+}

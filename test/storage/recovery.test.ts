@@ -1,0 +1,348 @@
+import { expect, test } from "vitest";
+import type { GroupId, ServerId } from "../../src/base/brands.ts";
+import { type Bytes, bytesEqual, compareBytes } from "../../src/base/bytes.ts";
+import { CHAIN_START, encodeEntry } from "../../src/storage/entry-record.ts";
+import { StorageError } from "../../src/storage/errors.ts";
+import {
+  configurationKey,
+  entryKey,
+  hardStateKey,
+  IDENTITY_KEY,
+  parseKey,
+  STORE_HEAD_KEY,
+} from "../../src/storage/keys.ts";
+import type { KeyValue } from "../../src/storage/level-db.ts";
+import {
+  encodeConfiguration,
+  encodeHardState,
+  encodeIdentity,
+  encodeStoreHead,
+  type HardStateRecord,
+} from "../../src/storage/records.ts";
+import {
+  type ExpectedIdentity,
+  type RecoveredStore,
+  Recovery,
+} from "../../src/storage/recovery.ts";
+import { entryOf, groupOf, hardStateOf, indexOf, replicaOf } from "../conformance/log-steps.ts";
+import { EXPECTED, IDENTITY, resealed } from "./level-harness.ts";
+
+type Records = readonly KeyValue[];
+
+/** Entry terms of each group, and the write that each group's last step was part of. */
+const GROUPS = [
+  { group: groupOf(0), terms: [1, 1, 2, 2, 3], writeSequence: 9 },
+  { group: groupOf(1), terms: [], writeSequence: 1 },
+  { group: groupOf(2), terms: [4, 4], writeSequence: 7 },
+];
+
+const SOUND = soundStore();
+
+test("a sound store is read whole", () => {
+  const { identity, head, groups } = recover(SOUND);
+  expect(identity).toEqual(IDENTITY);
+  expect(head).toEqual({ writeSequence: 9, sequenceSum: 17, groupCount: 3 });
+  const found = groups.map(({ bounds, entries }) => ({
+    group: bounds.group,
+    terms: entries.map((entry) => entry.term),
+    writeSequence: bounds.writeSequence,
+  }));
+  expect(found).toEqual(GROUPS);
+});
+
+test("every flipped bit in the value of any record is found", () => {
+  for (const record of SOUND) {
+    for (let bit = 0; bit < record.value.length * 8; bit++) {
+      expect(errorOf(replace(record.key, flip(record.value, bit)))).toMatchObject({
+        code: "damaged",
+      });
+    }
+  }
+});
+
+test("every flipped bit in the key of any record is found", () => {
+  for (const record of SOUND) {
+    for (let bit = 0; bit < record.key.length * 8; bit++) {
+      const others = without(record.key);
+      const moved = { key: flip(record.key, bit), value: record.value };
+      expect(errorOf(inOrder([...others, moved])).code).toBe("damaged");
+    }
+  }
+});
+
+test("every record that is missing is found", () => {
+  for (const { key } of SOUND) {
+    expect(errorOf(without(key)).code).toBe("damaged");
+  }
+});
+
+test("every record cut short is found", () => {
+  for (const { key, value } of SOUND) {
+    for (let length = 0; length < value.length; length++) {
+      expect(errorOf(replace(key, value.subarray(0, length))).code).toBe("damaged");
+    }
+  }
+});
+
+test("any two records of a kind that changed places are found", () => {
+  for (const a of SOUND) {
+    for (const b of SOUND) {
+      if (compareBytes(a.key, b.key) >= 0 || kindOf(a) !== kindOf(b)) continue;
+      const swapped = SOUND.map(({ key, value }) => {
+        if (bytesEqual(key, a.key)) return { key, value: b.value };
+        return { key, value: bytesEqual(key, b.key) ? a.value : value };
+      });
+      expect(errorOf(swapped).code).toBe("damaged");
+    }
+  }
+});
+
+test("a record in another's place is named", () => {
+  const entry2 = valueAt(entryKey(groupOf(0), indexOf(2)));
+  const entryError = errorOf(replace(entryKey(groupOf(0), indexOf(3)), entry2));
+  expect(entryError.message).toMatch(/found: the record of group 0, index 2 in this place/);
+  const hardState2 = valueAt(hardStateKey(groupOf(2)));
+  const hardStateError = errorOf(replace(hardStateKey(groupOf(1)), hardState2));
+  expect(hardStateError.message).toMatch(/group 1, found: the record of group 2 in this place/);
+});
+
+test("a group that lost its hard state, its end, or all of it is named", () => {
+  const group = groupOf(1);
+  expect(errorOf(without(hardStateKey(group))).message).toMatch(/group 1, found: no hard state/);
+  const noGroup = SOUND.filter(({ key }) => (parseKey(key) as { group?: number }).group !== 1);
+  expect(errorOf(noGroup).message).toMatch(/2 groups where 3 were written/);
+  const noEnd = without(entryKey(groupOf(0), indexOf(5)));
+  expect(errorOf(noEnd).place).toEqual({ group: 0, index: 5 });
+});
+
+test("a hard state that names another last entry is damage", () => {
+  for (const change of [{ lastChain: 5 }, { lastTerm: entryOf(0, 2).term }]) {
+    const bounds = encodeHardState({ ...boundsOf(groupOf(0), [1, 1, 2, 2, 3], 9), ...change });
+    const error = errorOf(replace(hardStateKey(groupOf(0)), bounds));
+    expect(error.message).toMatch(/another last entry than the hard state names/);
+  }
+});
+
+test("a store head that counts another last write is damage", () => {
+  const head = encodeStoreHead({ ...headOf(), writeSequence: 10 });
+  expect(errorOf(replace(STORE_HEAD_KEY, head)).message).toMatch(/not the last one written/);
+});
+
+test("a missing entry is named with its group and index", () => {
+  const error = errorOf(without(entryKey(groupOf(0), indexOf(3))));
+  expect(error.place).toEqual({ group: 0, index: 3 });
+  expect(error.message).toMatch(/group 0, index 3, found: no entry here/);
+  expect(error.message).toMatch(/nothing was repaired/);
+});
+
+test("an intact older entry in place of the last one written breaks the chain", () => {
+  const place = { group: groupOf(0), index: indexOf(3) };
+  const older = encodeEntry({ ...entryRecord(groupOf(0), 3, 1), prevChain: 77 }).value;
+  const error = errorOf(replace(entryKey(place.group, place.index), older));
+  expect(error.place).toEqual(place);
+  expect(error.message).toMatch(/does not follow the one before it/);
+});
+
+test("an entry behind the last index is refused, not dropped", () => {
+  const record = { ...entryRecord(groupOf(2), 3, 4), prevChain: lastChainOf(groupOf(2)) };
+  const extra = { key: entryKey(groupOf(2), indexOf(3)), value: encodeEntry(record).value };
+  expect(errorOf(inOrder([...SOUND, extra])).message).toMatch(/behind the log's last index 2/);
+});
+
+test("an entry of a group that is not there is refused", () => {
+  const extra = {
+    key: entryKey(groupOf(5), indexOf(1)),
+    value: encodeEntry(entryRecord(groupOf(5), 1, 1)).value,
+  };
+  expect(errorOf(inOrder([...SOUND, extra])).message).toMatch(/unknown group/);
+});
+
+test("remains below the first index are ignored, whatever they hold", () => {
+  const group = groupOf(0);
+  const terms = [1, 1, 2, 2, 3];
+  const chains = chainsOf(group, terms);
+  const bounds: HardStateRecord = {
+    ...boundsOf(group, terms, 9),
+    firstIndex: indexOf(3),
+    prevTerm: entryOf(2, 1).term,
+    prevChain: chains[2] ?? 0,
+  };
+  const compacted = replace(hardStateKey(group), encodeHardState(bounds));
+  const rotten = { key: entryKey(group, indexOf(2)), value: Uint8Array.of(1, 2, 3) };
+  const others = compacted.filter(({ key }) => !bytesEqual(key, rotten.key));
+  const entries = recover(inOrder([...others, rotten])).groups[0]?.entries ?? [];
+  expect(entries.map((entry) => entry.index)).toEqual([3, 4, 5]);
+});
+
+test("a group whose last step alone was lost is found by the store head", () => {
+  const before = encodeHardState(boundsOf(groupOf(2), [4, 4], 6));
+  const error = errorOf(replace(hardStateKey(groupOf(2)), before));
+  expect(error.message).toMatch(/a hard state that is not the last one written/);
+});
+
+test.each([
+  ["a term that falls", { term: 1 }],
+  ["a log time that falls", { timeMs: 0 }],
+])("%s along the log is damage", (what, change) => {
+  const group = groupOf(0);
+  const prevChain = chainsOf(group, [1, 1, 2, 2])[4] ?? 0;
+  const record = entryRecord(group, 5, 3);
+  const entry = { ...record.entry, ...change } as typeof record.entry;
+  const { value, chain } = encodeEntry({ ...record, entry, prevChain });
+  const bounds = { ...boundsOf(group, [1, 1, 2, 2, 3], 9), lastChain: chain };
+  const changed = replace(hardStateKey(group), encodeHardState(bounds));
+  expect(errorOf(replace(entryKey(group, indexOf(5)), value, changed)).message).toContain(what);
+});
+
+test("an entry that was written before the one in front of it is damage", () => {
+  const group = groupOf(2);
+  const prevChain = chainsOf(group, [4])[1] ?? 0;
+  const record = { ...entryRecord(group, 2, 4), writeSequence: 1, prevChain };
+  const { value, chain } = encodeEntry(record);
+  const bounds = { ...boundsOf(group, [4, 4], 7), lastChain: chain };
+  const changed = replace(hardStateKey(group), encodeHardState(bounds));
+  const error = errorOf(replace(entryKey(group, indexOf(2)), value, changed));
+  expect(error.message).toMatch(/written before the one in front of it/);
+});
+
+test("an entry that claims a later write than its group's hard state is damage", () => {
+  const group = groupOf(2);
+  const prevChain = chainsOf(group, [4])[1] ?? 0;
+  const { value, chain } = encodeEntry({
+    ...entryRecord(group, 2, 4),
+    writeSequence: 8,
+    prevChain,
+  });
+  const bounds = { ...boundsOf(group, [4, 4], 7), lastChain: chain };
+  const changed = replace(hardStateKey(group), encodeHardState(bounds));
+  const error = errorOf(replace(entryKey(group, indexOf(2)), value, changed));
+  expect(error.message).toMatch(/newer than the hard state/);
+});
+
+test("a store of another cluster or server is named as such", () => {
+  const clusterError = errorOf(SOUND, { ...EXPECTED, clusterId: "cluster-b" });
+  expect(clusterError.code).toBe("clusterMismatch");
+  expect(clusterError.message).toMatch(/cluster cluster-a, not to cluster-b/);
+  const serverError = errorOf(SOUND, { ...EXPECTED, serverId: 2 as ServerId });
+  expect(serverError.code).toBe("serverMismatch");
+  expect(serverError.message).toMatch(/server 1, not to 2/);
+});
+
+test("a record of a later version asks for a later program", () => {
+  const later = Uint8Array.of(9, ...encodeStoreHead(headOf()).subarray(1));
+  const error = errorOf(replace(STORE_HEAD_KEY, resealed(later)));
+  expect(error.code).toBe("formatUnknown");
+});
+
+function soundStore(): Records {
+  const records: KeyValue[] = [
+    { key: IDENTITY_KEY, value: encodeIdentity(IDENTITY) },
+    { key: STORE_HEAD_KEY, value: encodeStoreHead(headOf()) },
+  ];
+  for (const { group, terms, writeSequence } of GROUPS) {
+    const configuration = encodeConfiguration({ ...replicaOf(group), group });
+    records.push({ key: configurationKey(group), value: configuration });
+    const bounds = encodeHardState(boundsOf(group, terms, writeSequence));
+    records.push({ key: hardStateKey(group), value: bounds });
+    let prevChain = CHAIN_START;
+    for (const [at, term] of terms.entries()) {
+      const { value, chain } = encodeEntry({ ...entryRecord(group, at + 1, term), prevChain });
+      records.push({ key: entryKey(group, indexOf(at + 1)), value });
+      prevChain = chain;
+    }
+  }
+  return inOrder(records);
+}
+
+function headOf(): { writeSequence: number; sequenceSum: number; groupCount: number } {
+  const sequences = GROUPS.map(({ writeSequence }) => writeSequence);
+  const sequenceSum = sequences.reduce((sum, sequence) => sum + sequence, 0);
+  return { writeSequence: Math.max(...sequences), sequenceSum, groupCount: GROUPS.length };
+}
+
+function boundsOf(
+  group: GroupId,
+  terms: readonly number[],
+  writeSequence: number,
+): HardStateRecord {
+  const lastTerm = terms.at(-1) ?? 0;
+  return {
+    group,
+    hardState: hardStateOf(lastTerm, 1, terms.length),
+    firstIndex: indexOf(1),
+    prevTerm: entryOf(0, 0).term,
+    prevChain: CHAIN_START,
+    lastIndex: indexOf(terms.length),
+    lastTerm: entryOf(0, lastTerm).term,
+    lastChain: chainsOf(group, terms).at(-1) ?? CHAIN_START,
+    writeSequence,
+  };
+}
+
+/** Chain values before the first entry and after each. */
+function chainsOf(group: GroupId, terms: readonly number[]): number[] {
+  const chains = [CHAIN_START];
+  for (const [at, term] of terms.entries()) {
+    const prevChain = chains[at] ?? CHAIN_START;
+    chains.push(encodeEntry({ ...entryRecord(group, at + 1, term), prevChain }).chain);
+  }
+  return chains;
+}
+
+function lastChainOf(group: GroupId): number {
+  const terms = GROUPS.find((one) => one.group === group)?.terms ?? [];
+  return chainsOf(group, terms).at(-1) ?? CHAIN_START;
+}
+
+function entryRecord(
+  group: GroupId,
+  index: number,
+  term: number,
+): Parameters<typeof encodeEntry>[0] {
+  const entry = entryOf(index, term, index === 1 ? "" : `${group}/${index}`);
+  return { group, entry, writeSequence: Math.min(index + 1, 6), prevChain: CHAIN_START };
+}
+
+function recover(records: Records, expected: ExpectedIdentity = EXPECTED): RecoveredStore {
+  const recovery = new Recovery("/data/raft", expected);
+  for (const { key, value } of records) recovery.accept(key, value);
+  return recovery.finish();
+}
+
+/** The storage error of a store that must not open. */
+function errorOf(records: Records, expected: ExpectedIdentity = EXPECTED): StorageError {
+  try {
+    recover(records, expected);
+  } catch (error) {
+    if (error instanceof StorageError) return error;
+    throw error;
+  }
+  return expect.fail("the damage was not found");
+}
+
+function valueAt(key: Bytes): Bytes {
+  const record = SOUND.find((one) => bytesEqual(one.key, key));
+  return record?.value ?? expect.fail("no such record");
+}
+
+function replace(key: Bytes, value: Bytes, records: Records = SOUND): Records {
+  return records.map((record) => (bytesEqual(record.key, key) ? { key, value } : record));
+}
+
+function without(key: Bytes): Records {
+  return SOUND.filter((record) => !bytesEqual(record.key, key));
+}
+
+function inOrder(records: readonly KeyValue[]): Records {
+  return records.toSorted((a, b) => compareBytes(a.key, b.key));
+}
+
+function kindOf(record: KeyValue): string | undefined {
+  return parseKey(record.key)?.kind;
+}
+
+function flip(bytes: Bytes, bit: number): Bytes {
+  const flipped = bytes.slice();
+  flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  return flipped;
+}
