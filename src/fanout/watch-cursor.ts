@@ -92,7 +92,7 @@ export class WatchCursor {
   /** Says how far the watch is; only when next() has just answered undefined. */
   progress(): Extract<CursorFrame, { readonly kind: "progress" }> {
     assert(!this.isBehind, "progress is told when everything before it was sent");
-    return { kind: "progress", revision: this.#options.history.revision };
+    return { kind: "progress", revision: this.#position ?? this.#options.history.revision };
   }
 
   #startSnapshot(afterCompaction: boolean): PendingSnapshot {
@@ -137,7 +137,8 @@ export class WatchCursor {
     }
     const last = revisions.at(-1);
     if (last === undefined) {
-      this.#position = history.revision;
+      // A token of the future stays where it is until the history has come there.
+      this.#position = Math.max(position, history.revision) as Revision;
       return undefined;
     }
     this.#position = last.revision;

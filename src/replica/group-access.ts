@@ -116,12 +116,12 @@ export class GroupAccess<Request, Answer, Event> {
 
   /** How far this replica may be behind (law 20). */
   staleness(): { readonly revisions: number; readonly confirmedMsAgo: number | undefined } {
-    const { core, appliedIndex, confirmedAtMs } = this.replica;
+    const { knownCommitIndex, appliedIndex, confirmedAtMs } = this.replica;
     const confirmedMsAgo =
       confirmedAtMs === undefined
         ? undefined
         : Math.ceil(this.#options.clock.nowMs() - confirmedAtMs);
-    return { revisions: Math.max(0, core.commitIndex - appliedIndex), confirmedMsAgo };
+    return { revisions: Math.max(0, knownCommitIndex - appliedIndex), confirmedMsAgo };
   }
 
   async #attempt(command: Uint8Array, deadlineMs: MonotonicMs): Promise<SubmitOutcome<Answer>> {

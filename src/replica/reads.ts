@@ -8,6 +8,7 @@
 
 import { assert } from "../base/assert.ts";
 import type { LogIndex, MonotonicMs } from "../base/brands.ts";
+import type { Prng } from "../base/prng.ts";
 
 /** Why a read got no index; the caller asks again, or another server. */
 export type ReadFailure = "notLeader" | "overloaded" | "leaderChanged" | "deadlineExceeded";
@@ -22,12 +23,25 @@ interface Batch {
   readonly sentAtMs: MonotonicMs;
 }
 
+/** Reads of one process; ids of two processes do not meet while an answer can be late. */
+const READ_IDS_PER_PROCESS = 2 ** 20;
+
 export class ReadBatches {
-  #lastReadId = 0;
+  #lastReadId: number;
   #gathering: Reader[] = [];
   readonly #sent = new Map<number, Batch>();
   /** When the youngest confirmed batch was sent: this replica was current at that moment. */
   confirmedAtMs: MonotonicMs | undefined = undefined;
+  /** The largest index that was confirmed: committed, though perhaps not known to be so here. */
+  confirmedIndex = 0 as LogIndex;
+
+  /**
+   * Ids count up from a random place: a late answer to a read of this replica's former process
+   * must not be taken for the answer to one of ours.
+   */
+  constructor(prng: Prng) {
+    this.#lastReadId = prng.nextUint32() * READ_IDS_PER_PROCESS;
+  }
 
   get hasGathered(): boolean {
     return this.#gathering.length > 0;
@@ -52,6 +66,7 @@ export class ReadBatches {
     if (this.confirmedAtMs === undefined || batch.sentAtMs > this.confirmedAtMs) {
       this.confirmedAtMs = batch.sentAtMs;
     }
+    if (readIndex > this.confirmedIndex) this.confirmedIndex = readIndex;
     for (const reader of batch.readers) reader.settle(readIndex);
   }
 

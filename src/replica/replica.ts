@@ -10,6 +10,7 @@
 import { assert } from "../base/assert.ts";
 import type { GroupId, LogIndex, LogTimeMs, MonotonicMs, ReplicaId } from "../base/brands.ts";
 import type { Bytes } from "../base/bytes.ts";
+import { Prng } from "../base/prng.ts";
 import type { AppliedEntry, GroupMachine } from "../machine/group.ts";
 import { RaftCore } from "../raft/core.ts";
 import type { Input } from "../raft/input.ts";
@@ -26,7 +27,7 @@ const INPUTS_MAX = 10_000;
 
 export interface ReplicaOptions<Request, Answer, Event> {
   readonly loaded: LoadedReplica;
-  /** Group, self and configuration come from `loaded`. */
+  /** Group, self and configuration come from `loaded`. The seed is fresh for every start. */
   readonly raft: Omit<RaftConfig, "group" | "self" | "configuration">;
   readonly machine: GroupMachine<Request, Answer, Event>;
   readonly store: LogStore;
@@ -60,7 +61,7 @@ export class Replica<Request, Answer, Event> {
   readonly #outputs: OutputQueue;
   readonly #proposals = new ProposalWaiters<Answer>();
   readonly #applied = new AppliedWaiters();
-  readonly #reads = new ReadBatches();
+  readonly #reads: ReadBatches;
   readonly #starting = new Map<number, Starting<Answer>>();
   #queue: Input[] = [];
   #lastProposalId = 0;
@@ -80,6 +81,7 @@ export class Replica<Request, Answer, Event> {
     this.machine = machine;
     this.core = new RaftCore({ ...raft, group, self, configuration }, { hardState, entries });
     this.replayedIndex = hardState.commitIndex;
+    this.#reads = new ReadBatches(Prng.fromSeed(raft.seed));
     this.#outputs = new OutputQueue({
       group,
       store: options.store,
@@ -99,6 +101,11 @@ export class Replica<Request, Answer, Event> {
   /** When the last query was sent that the leader answered after a quorum round. */
   get confirmedAtMs(): MonotonicMs | undefined {
     return this.#reads.confirmedAtMs;
+  }
+
+  /** Committed, as far as this replica has heard. */
+  get knownCommitIndex(): LogIndex {
+    return Math.max(this.core.commitIndex, this.#reads.confirmedIndex) as LogIndex;
   }
 
   /** Queues a message from a peer. Dropped when too much waits; raft repeats what matters. */
@@ -188,6 +195,10 @@ export class Replica<Request, Answer, Event> {
       resolve("ready");
       return;
     }
+    if (this.#isStopped) {
+      resolve("notLeader");
+      return;
+    }
     const settle = (isApplied: boolean): void => {
       resolve(isApplied ? "ready" : "deadlineExceeded");
     };
@@ -225,7 +236,11 @@ export class Replica<Request, Answer, Event> {
       const queue = this.#queue;
       if (queue.length === 0) break;
       this.#queue = [];
-      for (const input of queue) this.#carryOut(this.core.step(input));
+      for (const input of queue) {
+        // Halted by an entry of this very turn: what waits was answered, and must not be appended.
+        if (this.#isStopped) return;
+        this.#carryOut(this.core.step(input));
+      }
     }
     this.#isFlushing = false;
   }

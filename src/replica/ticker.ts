@@ -26,7 +26,8 @@ export function startTicker(options: {
         if (isStopped) return;
         onTick();
         // Keep the beat when on time; after a stall start anew instead of catching up.
-        dueMs = Math.max(dueMs, clock.nowMs() - tickMs) + tickMs;
+        const nowMs = clock.nowMs();
+        dueMs = dueMs + tickMs > nowMs ? dueMs + tickMs : nowMs + tickMs;
         plan();
       });
     });

@@ -1,0 +1,102 @@
+/** What the HTTP surface may ask of this server: everything from memory, about this process alone. */
+
+import type {
+  AdminPort,
+  AdminStatus,
+  GroupHealth,
+  GroupMetrics,
+  HistogramSnapshot,
+} from "../admin/port.ts";
+import type { GroupId } from "../base/brands.ts";
+import type { Clock } from "../replica/ports.ts";
+import type { ClusterStatus } from "../wire/api.ts";
+import { isReplayed } from "./groups.ts";
+import type { ServerCore } from "./server-core.ts";
+import type { ClusterGroups, RootAccess, ShardAccess } from "./services/cluster-groups.ts";
+
+/** Facts that the composition collects while the server runs. */
+export interface AdminFacts {
+  fatalError: string | undefined;
+}
+
+export interface AdminPortOptions {
+  readonly core: ServerCore;
+  readonly facts: AdminFacts;
+  readonly drain: AbortSignal;
+  readonly clock: Clock;
+  readonly status: () => ClusterStatus;
+  readonly syncHistogram: () => HistogramSnapshot | undefined;
+}
+
+export function adminPort(options: AdminPortOptions): AdminPort {
+  const { core, facts, drain, syncHistogram } = options;
+  const accesses = accessesOf(core.groups);
+  return {
+    health: () => ({
+      fatalError: facts.fatalError,
+      // A rejected write ends the process at once (law 29), so there is no lesser state.
+      storageError: undefined,
+      isDraining: drain.aborted,
+      groups: accesses.map((access) => groupHealth(options, access)),
+    }),
+    metrics: () => ({
+      groups: accesses.map((access) => groupMetrics(access, core.leaderChanges)),
+      watches: core.watches(),
+      renewals: core.renewalCounts(),
+      logSync: syncHistogram(),
+    }),
+    status: () => toAdminStatus(options.status()),
+  };
+}
+
+function accessesOf(groups: ClusterGroups): readonly (RootAccess | ShardAccess)[] {
+  return [groups.root, ...[...groups.shards.values()].map(({ access }) => access)];
+}
+
+function groupHealth(
+  { clock }: AdminPortOptions,
+  access: RootAccess | ShardAccess,
+): GroupHealth {
+  const { confirmedAtMs } = access.replica;
+  return {
+    group: access.group,
+    isReplayed: isReplayed(access),
+    leaderServerId: access.leaderServerId,
+    readIndexAgeMs: confirmedAtMs === undefined ? undefined : clock.nowMs() - confirmedAtMs,
+  };
+}
+
+function groupMetrics(
+  access: RootAccess | ShardAccess,
+  leaderChanges: ReadonlyMap<GroupId, number>,
+): GroupMetrics {
+  const { core, appliedIndex, pendingProposals } = access.replica;
+  const { counts } = access;
+  return {
+    group: access.group,
+    hasLeader: access.leaderServerId !== undefined,
+    isLeader: access.isLeader,
+    term: core.term,
+    commitIndex: core.commitIndex,
+    appliedIndex,
+    lastIndex: core.lastIndex,
+    logEntries: core.lastIndex,
+    leaderChanges: leaderChanges.get(access.group) ?? 0,
+    proposals: { ...counts.proposals },
+    proposalsPending: pendingProposals,
+    reads: { ...counts.reads },
+  };
+}
+
+function toAdminStatus(status: ClusterStatus): AdminStatus {
+  const { header, clusterName, productVersion, uptimeMs, servers, groups } = status;
+  return {
+    clusterName,
+    clusterId: header.clusterId,
+    serverId: header.serverId,
+    productVersion,
+    uptimeMs,
+    servers: servers.map(({ reachable, ...server }) => ({ ...server, isReachable: reachable })),
+    groups,
+  };
+}

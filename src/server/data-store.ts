@@ -1,0 +1,41 @@
+/** The server's log store: opened, or created at the very first start. */
+
+import { randomUUID } from "node:crypto";
+import type { GroupId, ServerId } from "../base/brands.ts";
+import { ROOT_GROUP } from "../base/brands.ts";
+import { replicaOf } from "../replica/host.ts";
+import type { Logger } from "../replica/ports.ts";
+import { inspectDataDir } from "../storage/data-dir.ts";
+import type { StorageError } from "../storage/errors.ts";
+import { createLogStore, type OpenedLogStore, openLogStore } from "../storage/log-store.ts";
+import type { ServerConfig } from "./config/schema.ts";
+
+/**
+ * A server that has lost its data directory would come back here as a new one: its cluster's other
+ * servers cannot tell yet. Removing a data directory is an operator's act, and documented as such.
+ */
+export async function openDataStore(
+  config: ServerConfig,
+  logger: Logger,
+  onFatal: (error: StorageError) => void,
+): Promise<OpenedLogStore> {
+  const { dataDir } = config.server;
+  const serverId = config.server.id as ServerId;
+  const expect = { clusterId: config.cluster.id, serverId };
+  const found = await inspectDataDir(dataDir);
+  if (found !== "initialised") {
+    const voters = config.cluster.servers.map(({ id }) => replicaOf(id as ServerId));
+    const groups = [ROOT_GROUP, ...shardGroups(config)];
+    const identity = { ...expect, storeUuid: randomUUID() };
+    const replicaId = replicaOf(serverId);
+    const replicas = groups.map((group) => ({ group, replicaId, configuration: { voters } }));
+    await createLogStore({ dir: dataDir, identity, replicas });
+    logger.info("storeCreated", { dir: dataDir, clusterId: config.cluster.id });
+  }
+  return openLogStore({ dir: dataDir, expect, onFatal });
+}
+
+/** Shards are groups 1, 2, ... */
+export function shardGroups(config: ServerConfig): GroupId[] {
+  return Array.from({ length: config.shards }, (_, at) => (at + 1) as GroupId);
+}

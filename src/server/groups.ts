@@ -1,0 +1,181 @@
+/**
+ * The groups of one server: a replica with its machine for the root and for each metadata shard,
+ * and what the services need of them.
+ */
+
+import { defined } from "../base/assert.ts";
+import { type GroupId, type LogIndex, ROOT_GROUP, type ServerId } from "../base/brands.ts";
+import { EventHistory } from "../fanout/history.ts";
+import type { AppliedEntry, GroupMachine } from "../machine/group.ts";
+import { RootMachine } from "../machine/root/machine.ts";
+import { ShardMachine } from "../machine/shard/machine.ts";
+import type { Transition } from "../raft/output.ts";
+import { GroupAccess } from "../replica/group-access.ts";
+import { replicaOf, ReplicaHost, serverOf } from "../replica/host.ts";
+import type { Clock, Forwarder, LoadedReplica, Logger, LogStore, Timers, Transport } from "../replica/ports.ts";
+import { Replica, type ReplicaOptions } from "../replica/replica.ts";
+import type { ServerConfig } from "./config/schema.ts";
+import type { ClusterGroups, ShardGroup } from "./services/cluster-groups.ts";
+
+/** Raft's bounds. A message is cut at a quarter of what peers accept. */
+const APPEND_BYTES_MAX = 256 * 1024;
+const INFLIGHT_MESSAGES_MAX = 64;
+const UNCOMMITTED_BYTES_MAX = 32 * 1024 * 1024;
+const PENDING_READS_MAX = 20_000;
+
+/** What watches can resume from: enough for a minute of heavy change, bounded in memory. */
+const HISTORY_CHANGES_MAX = 500_000;
+const HISTORY_REVISIONS_MAX = 100_000;
+
+export interface GroupsOptions {
+  readonly config: ServerConfig;
+  readonly loaded: readonly LoadedReplica[];
+  readonly store: LogStore;
+  readonly transport: Transport;
+  readonly forwarder: Forwarder;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** Makes the seed of each group's election jitter. */
+  readonly seed: number;
+  readonly onHalt: (reason: string) => void;
+  /** After every applied entry of the root. */
+  readonly onRootApplied: () => void;
+}
+
+export interface ServerGroups {
+  readonly host: ReplicaHost;
+  readonly groups: ClusterGroups;
+  /** Leader changes seen since the start, by group. */
+  readonly leaderChanges: ReadonlyMap<GroupId, number>;
+}
+
+export function startGroups(options: GroupsOptions): ServerGroups {
+  const { config, loaded, logger, clock, timers } = options;
+  const host = new ReplicaHost(logger);
+  const leaderChanges = new Map<GroupId, number>();
+  const rootMachine = new RootMachine();
+  const onRootApplied = (): void => options.onRootApplied();
+  const root = startReplica(options, rootMachine, onRootApplied, leaderChanges);
+  host.add(root.replica);
+  const shards = new Map<GroupId, ShardGroup>();
+  for (const { group } of loaded) {
+    if (group === ROOT_GROUP) continue;
+    const shard = startShard(options, group, leaderChanges);
+    host.add(shard.access.replica);
+    shards.set(group, shard);
+  }
+  const groups: ClusterGroups = {
+    clusterId: config.cluster.id,
+    self: config.server.id as ServerId,
+    root,
+    rootState: rootMachine.state,
+    shards,
+    clock,
+    timers,
+  };
+  return { host, groups, leaderChanges };
+}
+
+function startShard(
+  options: GroupsOptions,
+  group: GroupId,
+  leaderChanges: Map<GroupId, number>,
+): ShardGroup {
+  const machine = new ShardMachine(group);
+  const history = new EventHistory({
+    start: machine.revision,
+    changesMax: HISTORY_CHANGES_MAX,
+    revisionsMax: HISTORY_REVISIONS_MAX,
+  });
+  const listeners = new Set<() => void>();
+  const access = startReplica(
+    options,
+    machine,
+    ({ revision, events }) => {
+      history.add(revision, events);
+      // A listener that is called takes itself off; the ones after it must not be skipped.
+      for (const run of [...listeners]) run();
+    },
+    leaderChanges,
+  );
+  const onApplied = (run: () => void): (() => void) => {
+    listeners.add(run);
+    return () => listeners.delete(run);
+  };
+  return { access, state: machine.state, history, onApplied };
+}
+
+function startReplica<Request, Answer, Event>(
+  options: GroupsOptions,
+  machine: GroupMachine<Request, Answer, Event>,
+  onApplied: (applied: AppliedEntry<Answer, Event>) => void,
+  leaderChanges: Map<GroupId, number>,
+): GroupAccess<Request, Answer, Event> {
+  const { config, loaded, store, transport, forwarder, clock, timers, logger, seed } = options;
+  const { group } = machine;
+  const self = config.server.id as ServerId;
+  const restored = defined(
+    loaded.find((candidate) => candidate.group === group),
+    "the store holds every group that is started",
+  );
+  const raft: ReplicaOptions<Request, Answer, Event>["raft"] = {
+    ...config.raft,
+    appendBytesMax: APPEND_BYTES_MAX,
+    inflightMessagesMax: INFLIGHT_MESSAGES_MAX,
+    uncommittedBytesMax: UNCOMMITTED_BYTES_MAX,
+    pendingReadsMax: PENDING_READS_MAX,
+    seed: seed + group * 1_000_003,
+  };
+  const replica = new Replica({
+    loaded: restored,
+    raft,
+    machine,
+    store,
+    clock,
+    timers,
+    logger,
+    send: (to, message) => {
+      transport.send(serverOf(to), { group, from: replicaOf(self), to, message });
+    },
+    onApplied,
+    onTransition: (transition) => {
+      if (isLeaderChange(transition)) {
+        leaderChanges.set(group, (leaderChanges.get(group) ?? 0) + 1);
+      }
+      logTransition(logger, group, transition);
+    },
+    onHalt: options.onHalt,
+  });
+  return new GroupAccess({ replica, self, serverOf: (id) => serverOf(id as never), forwarder, clock, timers });
+}
+
+function isLeaderChange(transition: Transition): boolean {
+  if (transition.kind === "becameLeader") return true;
+  return transition.kind === "becameFollower" && transition.leaderId !== undefined;
+}
+
+/** What operators want to see of elections; votes and pre-votes are for debugging. */
+function logTransition(logger: Logger, group: GroupId, transition: Transition): void {
+  const { kind, ...fields } = transition;
+  switch (kind) {
+    case "becameLeader":
+    case "steppedDown":
+      logger.info(kind, { group, ...fields });
+      return;
+    case "becameFollower":
+      if (transition.kind === "becameFollower" && transition.leaderId !== undefined) {
+        logger.info("followsLeader", { group, term: transition.term, leader: transition.leaderId });
+      }
+      return;
+    default:
+      logger.debug(kind, { group, ...fields });
+  }
+}
+
+/** The largest index at which a replica knows to have been committed before it started. */
+export function isReplayed(access: {
+  readonly replica: { readonly replayedIndex: LogIndex; readonly appliedIndex: LogIndex };
+}): boolean {
+  return access.replica.appliedIndex >= access.replica.replayedIndex;
+}

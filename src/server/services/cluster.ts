@@ -1,0 +1,56 @@
+/** The Cluster service: what this server knows of itself and the others, without waiting. */
+
+import { ok } from "../../base/result.ts";
+import { serverOf } from "../../replica/host.ts";
+import type * as api from "../../wire/api.ts";
+import type { ClusterService } from "../../wire/api-services.ts";
+import { type ClusterGroups, headerOf, type RootAccess, type ShardAccess } from "./cluster-groups.ts";
+
+export interface ClusterFacts {
+  readonly clusterName: string;
+  readonly productVersion: string;
+  readonly uptimeMs: () => number;
+  readonly servers: () => readonly api.ServerStatus[];
+}
+
+export function clusterService(groups: ClusterGroups, facts: ClusterFacts): ClusterService {
+  return {
+    getStatus: () => Promise.resolve(ok(clusterStatus(groups, facts))),
+  };
+}
+
+export function clusterStatus(groups: ClusterGroups, facts: ClusterFacts): api.ClusterStatus {
+  return {
+    header: headerOf(groups, groups.root.group),
+    clusterName: facts.clusterName,
+    productVersion: facts.productVersion,
+    uptimeMs: facts.uptimeMs(),
+    servers: facts.servers(),
+    groups: [groups.root, ...[...groups.shards.values()].map(({ access }) => access)].map(
+      (access) => groupStatus(access),
+    ),
+  };
+}
+
+function groupStatus(access: RootAccess | ShardAccess): api.GroupStatus {
+  const { core, appliedIndex, machine, self } = access.replica;
+  const status = core.status();
+  const own = { serverId: serverOf(self), replicaId: self, matchIndex: status.persistedIndex };
+  const peers = status.progress.map(({ peer, matchIndex }) => ({
+    serverId: serverOf(peer),
+    replicaId: peer,
+    matchIndex,
+  }));
+  return {
+    group: access.group,
+    role: status.role,
+    term: status.term,
+    leaderServerId: access.leaderServerId,
+    commitIndex: status.commitIndex,
+    appliedIndex,
+    lastIndex: status.lastIndex,
+    revision: machine.revision,
+    logEntries: status.lastIndex,
+    replicas: [own, ...peers].toSorted((a, b) => a.serverId - b.serverId),
+  };
+}

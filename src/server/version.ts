@@ -1,0 +1,17 @@
+/** The version of this product, from its package file. */
+
+import { readFileSync } from "node:fs";
+
+let known: string | undefined;
+
+export function productVersion(): string {
+  known ??= readVersion();
+  return known;
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const parsed: unknown = JSON.parse(text);
+  const isObject = typeof parsed === "object" && parsed !== null && "version" in parsed;
+  return isObject ? String(parsed.version) : "unknown";
+}

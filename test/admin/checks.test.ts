@@ -1,0 +1,69 @@
+// Alive and ready are two questions (a server without a quorum is alive).
+import { expect, test } from "vitest";
+import { livenessChecks, READ_INDEX_AGE_MS_MAX, readinessChecks } from "../../src/admin/checks.ts";
+import type { GroupHealth, HealthFacts } from "../../src/admin/port.ts";
+
+function group(change: Partial<GroupHealth> = {}): GroupHealth {
+  return { group: 0, isReplayed: true, leaderServerId: 1, readIndexAgeMs: 10, ...change };
+}
+
+function facts(change: Partial<HealthFacts> = {}): HealthFacts {
+  const groups = [group(), group({ group: 1 })];
+  return { fatalError: undefined, storageError: undefined, isDraining: false, groups, ...change };
+}
+
+function failures(checks: ReturnType<typeof readinessChecks>): Record<string, string> {
+  return Object.fromEntries(
+    checks.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem]])),
+  );
+}
+
+test("a server in good order is alive and ready", () => {
+  expect(failures(livenessChecks(facts()))).toEqual({});
+  expect(failures(readinessChecks(facts()))).toEqual({});
+});
+
+test("a server without a quorum is alive and not ready, with the reason", () => {
+  const lost = facts({
+    groups: [
+      group({ leaderServerId: undefined, readIndexAgeMs: READ_INDEX_AGE_MS_MAX + 1 }),
+      group({ group: 1 }),
+    ],
+  });
+  expect(failures(livenessChecks(lost))).toEqual({});
+  expect(failures(readinessChecks(lost))).toEqual({
+    leader: "group 0 has no leader",
+    "read-index": "group 0 last confirmed a read 3.0 s ago (no quorum?)",
+  });
+});
+
+test("each thing that is not in order is named by its own check", () => {
+  expect(failures(readinessChecks(facts({ groups: [group({ isReplayed: false })] })))).toEqual({
+    replayed: "group 0 is still replaying its log",
+  });
+  expect(
+    failures(readinessChecks(facts({ groups: [group({ readIndexAgeMs: undefined })] }))),
+  ).toEqual({
+    "read-index": "group 0 has not confirmed a read yet",
+  });
+  expect(failures(readinessChecks(facts({ isDraining: true })))).toEqual({
+    "not-draining": "the server is stopping",
+  });
+  expect(failures(readinessChecks(facts({ storageError: "a write is stuck" })))).toEqual({
+    storage: "a write is stuck",
+  });
+});
+
+test("before the log store is open there are no groups, and the server is not ready", () => {
+  expect(Object.keys(failures(readinessChecks(facts({ groups: [] }))))).toEqual([
+    "replayed",
+    "leader",
+    "read-index",
+  ]);
+});
+
+test("a fatal error fails both", () => {
+  const dying = facts({ fatalError: "a write was rejected" });
+  expect(failures(livenessChecks(dying))).toEqual({ "no-fatal-error": "a write was rejected" });
+  expect(Object.keys(failures(readinessChecks(dying)))).toEqual(["no-fatal-error"]);
+});

@@ -1,0 +1,215 @@
+/**
+ * Whole servers in one process on virtual time: real groups and services over an in-memory network
+ * and in-memory disks. Servers crash and restart from what their disks held.
+ */
+
+import type { GroupId, ReplicaId, ServerId } from "../../src/base/brands.ts";
+import type { Result } from "../../src/base/result.ts";
+import { replicaOf } from "../../src/replica/host.ts";
+import type { LoadedReplica, Logger, LogStore } from "../../src/replica/ports.ts";
+import { startTicker, type Ticker } from "../../src/replica/ticker.ts";
+import type { ServerConfig } from "../../src/server/config/schema.ts";
+import { createServerCore, type ServerCore } from "../../src/server/server-core.ts";
+import { MemoryLogStore } from "../../src/testing/memory-log-store.ts";
+import { MemoryNetwork } from "../../src/testing/memory-transport.ts";
+import { VirtualClock } from "../../src/testing/virtual-clock.ts";
+import type { Refusal } from "../../src/wire/api.ts";
+
+export const ROOT = 0 as GroupId;
+export const SHARD = 1 as GroupId;
+/** One synced write of the virtual disks. */
+const SYNC_MS = 1;
+
+const QUIET: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: (event, fields) => {
+    throw new Error(`logged as an error: ${event} ${JSON.stringify(fields)}`);
+  },
+};
+
+interface RunningServer {
+  readonly core: ServerCore;
+  readonly store: MemoryLogStore;
+  readonly ticker: Ticker;
+  readonly drain: AbortController;
+}
+
+export class VirtualCluster {
+  readonly clock = new VirtualClock();
+  readonly network: MemoryNetwork;
+  readonly ids: readonly ServerId[];
+  readonly #running = new Map<ServerId, RunningServer>();
+  readonly #crashed = new Map<ServerId, MemoryLogStore>();
+
+  constructor(count = 3) {
+    this.network = new MemoryNetwork(this.clock);
+    this.ids = Array.from({ length: count }, (_, at) => (at + 1) as ServerId);
+    for (const id of this.ids) this.#start(id, new MemoryLogStore({ replicas: this.#replicas(id) }));
+  }
+
+  core(id: ServerId): ServerCore {
+    const server = this.#running.get(id);
+    if (server === undefined) throw new Error(`server ${id} does not run`);
+    return server.core;
+  }
+
+  get runningIds(): ServerId[] {
+    return [...this.#running.keys()];
+  }
+
+  /** Moves time on until a condition holds. */
+  async until(condition: () => boolean, limitMs = 20_000): Promise<void> {
+    const endMs = this.clock.nowMs() + limitMs;
+    await this.clock.settle();
+    while (!condition()) {
+      if (this.clock.nowMs() > endMs) throw new Error(`not so after ${limitMs} virtual ms`);
+      await this.clock.advance(1);
+    }
+  }
+
+  /** The ready leader of a group, once there is one. */
+  async leader(group: GroupId): Promise<ServerId> {
+    let found: ServerId | undefined;
+    await this.until(() => {
+      found = this.runningIds.find((id) => {
+        const { groups } = this.core(id);
+        const access = group === ROOT ? groups.root : groups.shards.get(group)?.access;
+        return access?.replica.core.isLeaderReady === true;
+      });
+      return found !== undefined;
+    });
+    if (found === undefined) throw new Error("until() has found a leader");
+    return found;
+  }
+
+  /** Runs a call to its end on virtual time, and expects an answer. */
+  async answer<T>(call: Promise<Result<T, Refusal>>): Promise<T> {
+    const result = await this.result(call);
+    if (!result.ok) throw new Error(`refused: ${result.error.reason}: ${result.error.message}`);
+    return result.value;
+  }
+
+  async result<T>(call: Promise<T>): Promise<T> {
+    let outcome: { readonly value: T } | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    call.then(
+      (value) => {
+        outcome = { value };
+      },
+      (error: unknown) => {
+        failure = { error };
+      },
+    );
+    await this.until(() => outcome !== undefined || failure !== undefined, 120_000);
+    if (failure !== undefined) throw failure.error;
+    if (outcome === undefined) throw new Error("until() has waited for it");
+    return outcome.value;
+  }
+
+  /** The process ends at once; writes that were not completed are lost. */
+  crash(id: ServerId): void {
+    const server = this.#running.get(id);
+    if (server === undefined) return;
+    this.#running.delete(id);
+    server.ticker.stop();
+    server.core.host.stop();
+    server.drain.abort();
+    server.store.crash();
+    this.network.leave(id);
+    this.#crashed.set(id, server.store);
+  }
+
+  restart(id: ServerId): void {
+    const store = this.#crashed.get(id);
+    if (store === undefined) throw new Error(`server ${id} has not crashed`);
+    this.#crashed.delete(id);
+    this.#start(id, store.reopen().store);
+  }
+
+  #start(id: ServerId, store: MemoryLogStore): void {
+    const drain = new AbortController();
+    let core: ServerCore | undefined;
+    const { transport, forwarder } = this.network.join({
+      self: id,
+      events: {
+        onEnvelope: (from, envelope) => core?.host.onEnvelope(from, envelope),
+        onPeerUnreachable: (peer) => core?.host.onPeerUnreachable(peer),
+        onPeerReachable: () => {},
+      },
+      onForward: (_from, call) =>
+        core?.onForward(call) ??
+        Promise.resolve({ kind: "failed", outcome: "notApplied", reason: "notLeader" }),
+    });
+    const config = configOf(id, this.ids);
+    core = createServerCore({
+      config,
+      loaded: store.loaded(),
+      store: this.#timedStore(store),
+      transport,
+      forwarder,
+      clock: this.clock,
+      timers: this.clock,
+      logger: QUIET,
+      seed: id * 7_919 + Math.floor(this.clock.nowMs()),
+      onHalt: (reason) => {
+        throw new Error(reason);
+      },
+      productVersion: "0.0.0",
+      isReachable: () => true,
+      drain: drain.signal,
+    });
+    const { tickMs } = config.raft;
+    const { clock } = this;
+    const started = core;
+    const ticker = startTicker({ tickMs, clock, timers: clock, onTick: () => started.tick() });
+    this.#running.set(id, { core, store, ticker, drain });
+  }
+
+  /** Completes each write a moment after it was submitted. */
+  #timedStore(store: MemoryLogStore): LogStore {
+    return {
+      submit: (step) => {
+        store.submit(step);
+        this.clock.after(SYNC_MS, () => store.completeAll());
+      },
+      close: () => store.close(),
+    };
+  }
+
+  #replicas(id: ServerId): Pick<LoadedReplica, "group" | "replicaId" | "configuration">[] {
+    const voters: ReplicaId[] = this.ids.map((server) => replicaOf(server));
+    return [ROOT, SHARD].map((group) => ({
+      group,
+      replicaId: replicaOf(id),
+      configuration: { voters },
+    }));
+  }
+}
+
+function configOf(id: ServerId, ids: readonly ServerId[]): ServerConfig {
+  const addresses = (server: number): { grpc: string; peer: string; http: string } => ({
+    grpc: `server-${server}:1`,
+    peer: `server-${server}:2`,
+    http: `server-${server}:3`,
+  });
+  return {
+    server: { id, dataDir: "memory" },
+    listen: addresses(id),
+    cluster: {
+      name: "virtual",
+      id: "0123456789abcdef0123456789abcdef",
+      isIdGiven: true,
+      servers: ids.map((server) => ({ id: server, ...addresses(server) })),
+    },
+    log: { level: "info", format: "json" },
+    raft: {
+      tickMs: 50,
+      electionTimeoutTicksMin: 12,
+      electionTimeoutTicksMax: 24,
+      heartbeatTicks: 1,
+    },
+    shards: 1,
+  };
+}
