@@ -1,6 +1,6 @@
 /**
- * The public gRPC port of a server: every method of wire/methods.ts, answered by the services, which
- * know nothing of gRPC. Sizes, deadlines, slots and shutdown are decided here.
+ * The public gRPC port of a server: every method of wire/methods.ts, answered by services that know
+ * nothing of gRPC. Sizes, deadlines, slots and shutdown are decided here.
  */
 
 import {

@@ -110,7 +110,7 @@ class WatchStream implements OpenStream {
     }
   }
 
-  /** The callback of a write that a cancellation overtakes never comes; nobody waits for it then. */
+  /** A write that a cancellation overtakes is never called back; nobody waits for it then. */
   #write(frame: Buffer): void {
     this.#unsentBytes += frame.length;
     this.#call.write(frame, () => {

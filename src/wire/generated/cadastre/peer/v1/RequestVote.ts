@@ -1,0 +1,13 @@
+// Original file: proto/cadastre/peer/v1/peer.proto
+
+import type { Long } from '@grpc/proto-loader';
+
+export interface RequestVote {
+  'lastIndex'?: (number | string | Long);
+  'lastTerm'?: (number | string | Long);
+}
+
+export interface RequestVote__Output {
+  'lastIndex': (string);
+  'lastTerm': (string);
+}

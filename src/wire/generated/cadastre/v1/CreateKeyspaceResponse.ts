@@ -1,0 +1,16 @@
+// Original file: proto/cadastre/v1/keyspaces.proto
+
+import type { Header as _cadastre_v1_Header, Header__Output as _cadastre_v1_Header__Output } from '../../cadastre/v1/Header.ts';
+import type { KeyspaceRecord as _cadastre_v1_KeyspaceRecord, KeyspaceRecord__Output as _cadastre_v1_KeyspaceRecord__Output } from '../../cadastre/v1/KeyspaceRecord.ts';
+
+export interface CreateKeyspaceResponse {
+  'header'?: (_cadastre_v1_Header | null);
+  'keyspace'?: (_cadastre_v1_KeyspaceRecord | null);
+  'replayed'?: (boolean);
+}
+
+export interface CreateKeyspaceResponse__Output {
+  'header': (_cadastre_v1_Header__Output | null);
+  'keyspace': (_cadastre_v1_KeyspaceRecord__Output | null);
+  'replayed': (boolean);
+}

@@ -1,0 +1,13 @@
+// Original file: proto/cadastre/v1/directory.proto
+
+import type { ReadOptions as _cadastre_v1_ReadOptions, ReadOptions__Output as _cadastre_v1_ReadOptions__Output } from '../../cadastre/v1/ReadOptions.ts';
+
+export interface GetRangeRequest {
+  'rangeId'?: (string);
+  'read'?: (_cadastre_v1_ReadOptions | null);
+}
+
+export interface GetRangeRequest__Output {
+  'rangeId': (string);
+  'read': (_cadastre_v1_ReadOptions__Output | null);
+}

@@ -1,0 +1,12 @@
+// Original file: proto/cadastre/v1/common.proto
+
+
+export interface Span {
+  'startKey'?: (Buffer | Uint8Array | string);
+  'endKey'?: (Buffer | Uint8Array | string);
+}
+
+export interface Span__Output {
+  'startKey': (Buffer);
+  'endKey': (Buffer);
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { InvariantError } from "../../../src/base/assert.ts";
+import { Admission } from "../../../src/server/grpc/admission.ts";
+
+const LIMITS = { inFlightMax: 5, inFlightReserved: 2, watchesMax: 1 };
+
+test("ordinary calls leave the reserved slots alone, calls that keep ranges use all", () => {
+  const admission = new Admission(LIMITS);
+  for (let call = 0; call < 3; call++) expect(admission.enter("other")).toBeUndefined();
+  expect(admission.enter("other")).toMatchObject({
+    reason: "OVERLOADED",
+    retryAfterMs: 200,
+    metadata: { limit: "3", what: "calls" },
+  });
+  for (let call = 0; call < 2; call++) expect(admission.enter("keepsRanges")).toBeUndefined();
+  expect(admission.enter("keepsRanges")).toMatchObject({ reason: "OVERLOADED" });
+  admission.leave("other");
+  expect(admission.enter("other")).toMatchObject({ reason: "OVERLOADED" });
+  expect(admission.enter("keepsRanges")).toBeUndefined();
+  expect(admission.calls).toBe(5);
+});
+
+test("watches are counted apart from calls", () => {
+  const admission = new Admission(LIMITS);
+  expect(admission.enter("watch")).toBeUndefined();
+  expect(admission.enter("watch")).toMatchObject({ metadata: { what: "watches" } });
+  expect(admission.enter("other")).toBeUndefined();
+  admission.leave("watch");
+  expect(admission.enter("watch")).toBeUndefined();
+});
+
+test("a slot that is given back twice, or a reserve that takes everything, is a bug", () => {
+  const admission = new Admission(LIMITS);
+  expect(() => admission.leave("other")).toThrow(InvariantError);
+  expect(() => new Admission({ ...LIMITS, inFlightReserved: 5 })).toThrow(InvariantError);
+});
