@@ -1,4 +1,5 @@
-// Why a port could not be opened, as one line with a remedy. For every listener of a server.
+// Why a port could not be opened, as one line with a remedy. For every listener of a server, so
+// that HTTP and gRPC say it in the same words.
 
 /** The message is one line that names the address; `remedy` is an imperative sentence. */
 export class ListenError extends Error {

@@ -108,12 +108,12 @@ function checkLine({ name, problem }: HealthCheck, excluded: readonly string[]):
 // ---- Metrics.
 
 function addMetricsRoute(app: FastifyInstance, port: AdminPort): void {
-  // A registry of its own: several servers may live in one process.
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  // A set of its own: several servers may live in one process.
+  const series = new Registry();
+  collectDefaultMetrics({ register: series });
   app.get("/metrics", async (_request, reply) => {
-    const text = `${await registry.metrics()}\n${metricsText(port.metrics())}`;
-    return reply.type(registry.contentType).send(text);
+    const text = `${await series.metrics()}\n${metricsText(port.metrics())}`;
+    return reply.type(series.contentType).send(text);
   });
 }
 

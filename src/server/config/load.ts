@@ -104,7 +104,7 @@ function applySettings(tree: Tree, sources: ConfigSources): ReadonlyMap<string, 
   return origins;
 }
 
-/** The text of a variable or flag as a value; what makes no sense is left for the schema to refuse. */
+/** The text of a variable or flag as a value; nonsense is left for the schema to refuse. */
 function settingValue(setting: Setting, text: string): unknown {
   switch (setting.kind) {
     case "text":
@@ -149,9 +149,8 @@ function problemsOf(
     const how = setting === undefined ? "" : `; give it in the file, by ${flag}${setting.variable}`;
     return [`${path}: is missing${how}`];
   }
-  return [
-    `${path}${origin === undefined ? "" : ` (${origin})`}: ${demandOf(issue)}, not ${nameOf(value)}`,
-  ];
+  const source = origin === undefined ? "" : ` (${origin})`;
+  return [`${path}${source}: ${demandOf(issue)}, not ${nameOf(value)}`];
 }
 
 function demandOf(issue: z.core.$ZodIssue): string {

@@ -120,7 +120,8 @@ test.each([
   ["log: {level: loud}", 'log.level: must be one of debug, info, warn, error, not "loud"'],
   [
     "listen: {grpc: localhost}",
-    'listen.grpc: must be host:port with a port from 0 to 65535, like 127.0.0.1:7400, not "localhost"',
+    "listen.grpc: must be host:port with a port from 0 to 65535, like 127.0.0.1:7400," +
+      ' not "localhost"',
   ],
   [
     "raft: {electionTimeoutTicksMax: 12}",
