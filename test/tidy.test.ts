@@ -32,6 +32,7 @@ const ENTRY_POINTS: Record<string, string> = {
   "src/cli/main.ts": "loaded by cadastre.cjs, the binary",
   "src/client/index.ts": "the public entry point cadastre/client",
   "src/fence/index.ts": "the public entry point cadastre/fence",
+  "src/testing/index.ts": "the public entry point cadastre/testing",
   "src/raft/invariants.ts": "run after every step by tests and the simulator",
   "src/machine/root/invariants.ts": "run after every entry by tests and the simulator",
   "src/machine/shard/invariants.ts": "run after every entry by tests and the simulator",

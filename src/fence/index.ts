@@ -1,0 +1,12 @@
+/**
+ * The public entry point `cadastre/fence`: take a storage node's seat, own ranges, and prove it at
+ * every request.
+ */
+
+export { deadlineOf, GUARD_MS, type HoldKind } from "./hold.ts";
+export type { EpochMemory, RememberedEpoch } from "./epochs.ts";
+export type { Admission, GuardRequest } from "./guard.ts";
+export type { EndCause } from "./lease.ts";
+export { type NodeData, NodeDataError, openNodeData } from "./level/node-data.ts";
+export { type Seat, type SeatHold, type SeatOptions, takeSeat } from "./seat.ts";
+export type { EventRange, SeatEvent } from "./seat-events.ts";
