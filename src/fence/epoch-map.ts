@@ -22,9 +22,15 @@ export function spanKey({ keyspace, span }: Pick<RememberedEpoch, "keyspace" | "
   return `${keyspace}/${bytesToHex(span.startKey)}-${end}`;
 }
 
+interface KeyspaceEpochs {
+  /** Pairwise disjoint, by start key: only the one at or before a key can reach over it. */
+  readonly disjoint: OrderedMap<Bytes, RememberedEpoch>;
+  /** Those that overlap one of them: few, since ranges of a keyspace tile it. */
+  readonly overlapping: Map<string, RememberedEpoch>;
+}
+
 export class EpochMap {
-  /** Per keyspace, by start key; spans with the same start stand side by side. */
-  readonly #keyspaces = new Map<string, OrderedMap<Bytes, readonly RememberedEpoch[]>>();
+  readonly #keyspaces = new Map<string, KeyspaceEpochs>();
 
   highWater(keyspace: string, span: Span): Epoch {
     let highest = 0 as Epoch;
@@ -60,36 +66,48 @@ export class EpochMap {
     for (const old of drop) this.#remove(old);
     for (const next of put) {
       this.#remove(next);
-      const ofKeyspace = this.#ofKeyspace(next.keyspace);
-      const beside = ofKeyspace.get(next.span.startKey) ?? [];
-      ofKeyspace.set(next.span.startKey, [...beside, next]);
+      const { disjoint, overlapping } = this.#ofKeyspace(next.keyspace);
+      const meets = reachedBy(disjoint, next.span).next().done !== true;
+      if (meets) overlapping.set(spanKey(next), next);
+      else disjoint.set(next.span.startKey, next);
     }
   }
 
   #remove(old: RememberedEpoch): void {
-    const ofKeyspace = this.#ofKeyspace(old.keyspace);
-    const beside = ofKeyspace.get(old.span.startKey) ?? [];
-    const rest = beside.filter((one) => spanKey(one) !== spanKey(old));
-    if (rest.length > 0) ofKeyspace.set(old.span.startKey, rest);
-    else ofKeyspace.delete(old.span.startKey);
+    const { disjoint, overlapping } = this.#ofKeyspace(old.keyspace);
+    if (overlapping.delete(spanKey(old))) return;
+    const there = disjoint.get(old.span.startKey);
+    if (there !== undefined && spanKey(there) === spanKey(old)) disjoint.delete(old.span.startKey);
   }
 
-  #ofKeyspace(keyspace: string): OrderedMap<Bytes, readonly RememberedEpoch[]> {
+  #ofKeyspace(keyspace: string): KeyspaceEpochs {
     let ofKeyspace = this.#keyspaces.get(keyspace);
     if (ofKeyspace === undefined) {
-      ofKeyspace = new OrderedMap(compareBytes);
+      ofKeyspace = { disjoint: new OrderedMap(compareBytes), overlapping: new Map() };
       this.#keyspaces.set(keyspace, ofKeyspace);
     }
     return ofKeyspace;
   }
 
-  /** Spans may overlap one another, so any that starts before the end may reach in. */
   *#overlapping(keyspace: string, span: Span): Generator<RememberedEpoch> {
     const ofKeyspace = this.#keyspaces.get(keyspace);
     if (ofKeyspace === undefined) return;
-    for (const [startKey, beside] of ofKeyspace.entries()) {
-      if (span.endKey !== undefined && compareBytes(startKey, span.endKey) >= 0) return;
-      for (const known of beside) if (spansOverlap(known.span, span)) yield known;
+    yield* reachedBy(ofKeyspace.disjoint, span);
+    for (const known of ofKeyspace.overlapping.values()) {
+      if (spansOverlap(known.span, span)) yield known;
     }
+  }
+}
+
+/** Those of the disjoint ones that a span overlaps, in key order. */
+function* reachedBy(
+  disjoint: OrderedMap<Bytes, RememberedEpoch>,
+  span: Span,
+): Generator<RememberedEpoch> {
+  const before = disjoint.floor(span.startKey)?.[1];
+  if (before !== undefined && spansOverlap(before.span, span)) yield before;
+  for (const [startKey, known] of disjoint.entriesFrom(span.startKey)) {
+    if (span.endKey !== undefined && compareBytes(startKey, span.endKey) >= 0) return;
+    if (known !== before) yield known;
   }
 }

@@ -136,7 +136,7 @@ export class GroupSeat {
       const { alreadyOpen, durations, header } = answer;
       const { revision } = header;
       emit({ kind: "sessionOpened", group, revision, alreadyOpen });
-      this.#step({ kind: "sessionOpened", revision, alreadyOpen, durations });
+      this.#step({ kind: "sessionOpened", durations });
       this.#takeOver.wake();
       return true;
     } catch (error) {

@@ -33,13 +33,7 @@ export type LeaseInput = { readonly nowMs: MonotonicMs } & (
   | { readonly kind: "clock" }
   /** A whole frame of the watch by node id, of this group. */
   | { readonly kind: "frame"; readonly frame: WatchFrame }
-  /** Until the watch has shown something, a newly opened session's view is known to be empty. */
-  | {
-      readonly kind: "sessionOpened";
-      readonly revision: Revision;
-      readonly alreadyOpen: boolean;
-      readonly durations: readonly LeaseDuration[];
-    }
+  | { readonly kind: "sessionOpened"; readonly durations: readonly LeaseDuration[] }
   /** The service says that the session is over: so is every lease under it. */
   | { readonly kind: "sessionEnded" }
   /** Accept of these epochs has committed. */
@@ -77,8 +71,6 @@ export class LeaseKeeper {
   readonly group: GroupId;
   readonly #view: WatchView;
   readonly #holds = new HoldTable();
-  /** The view of a session that was just opened, empty as of here; used until the watch speaks. */
-  #emptyAsOf: Revision | undefined;
   /** Epochs that ended by a later answer than the view: never held again. Dropped with the view. */
   readonly #endedEpochs = new Map<string, { epoch: Epoch; seenAt: Revision }>();
   /** Given up here, and perhaps not yet at the service: excepted from renewals. */
@@ -94,7 +86,7 @@ export class LeaseKeeper {
 
   /** The view is complete up to here; undefined: nothing is known yet. */
   get asOf(): Revision | undefined {
-    return this.#view.asOf ?? this.#emptyAsOf;
+    return this.#view.asOf;
   }
 
   /** In no particular order; ended holds are gone. */
@@ -154,10 +146,8 @@ export class LeaseKeeper {
         break;
       case "sessionOpened":
         this.#noteDurations(input.durations);
-        if (!input.alreadyOpen) this.#emptyAsOf = (input.revision - 1) as Revision;
         break;
       case "sessionEnded":
-        this.#emptyAsOf = undefined;
         for (const hold of this.#holds.all()) this.#end(hold, "sessionEnded", hold.epoch, events);
         break;
       case "accepted":

@@ -76,3 +76,18 @@ test("a span that is covered by a later epoch is forgotten, one that is covered 
   expect(map.highWater("k", span("g", "h"))).toBe(2);
   expect(map.changeFor([wide])).toEqual({ put: [], drop: [] });
 });
+
+test("remembering many ranges side by side costs no look at all the others", () => {
+  const map = new EpochMap();
+  const count = 30_000;
+  const key = (at: number): Uint8Array => Uint8Array.of(at >> 16, (at >> 8) & 0xff, at & 0xff);
+  const epochs = Array.from({ length: count }, (_, at) => ({
+    keyspace: "k",
+    span: { startKey: key(at), endKey: key(at + 1) },
+    epoch: epoch(7),
+  }));
+  // Looking at all the others for each would take longer than a test may.
+  map.apply(map.changeFor(epochs));
+  expect(map.highWater("k", { startKey: key(5), endKey: key(9) })).toBe(7);
+  expect(map.highWater("k", { startKey: key(count), endKey: undefined })).toBe(0);
+});

@@ -12,7 +12,7 @@ import {
   record,
   snapshotFrame,
 } from "../client/support.ts";
-import { Bench, durations, epoch, holdChange, ms, ours, renewAnswer, revision } from "./support.ts";
+import { Bench, durations, epoch, holdChange, ms, ours, renewAnswer } from "./support.ts";
 
 /** A bench that holds these ranges, as of a revision. */
 function holding(atRevision: number, ...ranges: ReturnType<typeof ours>[]): Bench {
@@ -233,16 +233,12 @@ test("a range lapsed only here is served again as a new hold, if its new deadlin
   expect(after?.number).not.toBe(before?.number);
 });
 
-test("a newly opened session is renewed before the watch has spoken; an open one is not", () => {
+test("nothing is renewed before the watch has shown what is held (law 8)", () => {
   const fresh = new Bench();
-  const opened = { kind: "sessionOpened", revision: revision(8), durations: [] } as const;
-  fresh.step({ ...opened, alreadyOpen: false });
-  expect(fresh.keeper.renewal(ms(0))).toMatchObject({ asOf: 7, except: [] });
+  fresh.step({ kind: "sessionOpened", durations: [] });
+  expect(fresh.keeper.renewal(ms(0))).toBeUndefined();
   fresh.step({ kind: "frame", frame: snapshotFrame(6, [R1]) });
   expect(fresh.keeper.renewal(ms(0))?.asOf).toBe(6);
-  const known = new Bench();
-  known.step({ ...opened, alreadyOpen: true });
-  expect(known.keeper.renewal(ms(0))).toBeUndefined();
 });
 
 test("a session that ended takes everything with it, however late the watch", () => {
