@@ -7,8 +7,11 @@ import type { GroupId, ReplicaId, ServerId } from "../../src/base/brands.ts";
 import type { Result } from "../../src/base/result.ts";
 import { replicaOf } from "../../src/replica/host.ts";
 import type { LoadedReplica, Logger, LogStore } from "../../src/replica/ports.ts";
+import type { Envelope } from "../../src/raft/messages.ts";
+import type { Entry } from "../../src/raft/types.ts";
 import { startTicker, type Ticker } from "../../src/replica/ticker.ts";
 import type { ServerConfig } from "../../src/server/config/schema.ts";
+import type { HistoryBounds } from "../../src/server/groups.ts";
 import { createServerCore, type ServerCore } from "../../src/server/server-core.ts";
 import { MemoryLogStore } from "../../src/testing/memory-log-store.ts";
 import { MemoryNetwork } from "../../src/testing/memory-transport.ts";
@@ -17,8 +20,20 @@ import type { Refusal } from "../../src/wire/api.ts";
 
 export const ROOT = 0 as GroupId;
 export const SHARD = 1 as GroupId;
-/** One synced write of the virtual disks. */
+/** One synced write of the virtual disks, unless a disk is made slow. */
 const SYNC_MS = 1;
+
+export interface VirtualClusterOptions {
+  readonly count?: number;
+  readonly history?: HistoryBounds;
+}
+
+/** A command that one server handed to another. */
+export interface ForwardSeen {
+  readonly from: ServerId;
+  readonly to: ServerId;
+  readonly group: GroupId;
+}
 
 const QUIET: Logger = {
   debug: () => {},
@@ -40,13 +55,22 @@ export class VirtualCluster {
   readonly clock = new VirtualClock();
   readonly network: MemoryNetwork;
   readonly ids: readonly ServerId[];
+  /** Every forwarded command that has arrived somewhere. */
+  readonly forwards: ForwardSeen[] = [];
+  readonly #options: VirtualClusterOptions;
   readonly #running = new Map<ServerId, RunningServer>();
   readonly #crashed = new Map<ServerId, MemoryLogStore>();
+  readonly #syncMs = new Map<ServerId, number>();
+  /** "server/group" whose replica gets no entries. */
+  readonly #stalled = new Set<string>();
 
-  constructor(count = 3) {
+  constructor(options: VirtualClusterOptions = {}) {
+    const { count = 3 } = options;
+    this.#options = options;
     this.network = new MemoryNetwork(this.clock);
     this.ids = Array.from({ length: count }, (_, at) => (at + 1) as ServerId);
-    for (const id of this.ids) this.#start(id, new MemoryLogStore({ replicas: this.#replicas(id) }));
+    for (const id of this.ids)
+      this.#start(id, new MemoryLogStore({ replicas: this.#replicas(id) }));
   }
 
   core(id: ServerId): ServerCore {
@@ -121,6 +145,39 @@ export class VirtualCluster {
     this.#crashed.set(id, server.store);
   }
 
+  /** Cuts every link of a server. Its clients still reach it. */
+  cutOff(id: ServerId): void {
+    for (const peer of this.ids) if (peer !== id) this.network.cut(id, peer);
+  }
+
+  rejoin(id: ServerId): void {
+    for (const peer of this.ids) if (peer !== id) this.network.heal(id, peer);
+  }
+
+  /** The server still hears its leader, but gets no entries: its replica falls behind. */
+  stall(id: ServerId, group: GroupId): void {
+    this.#stalled.add(`${id}/${group}`);
+  }
+
+  unstall(id: ServerId, group: GroupId): void {
+    this.#stalled.delete(`${id}/${group}`);
+  }
+
+  /** Every synced write of this server takes so long from now on. */
+  setSyncMs(id: ServerId, syncMs: number): void {
+    this.#syncMs.set(id, syncMs);
+  }
+
+  drain(id: ServerId): void {
+    this.#running.get(id)?.drain.abort();
+  }
+
+  /** The durable entries of a server's replica. */
+  entries(id: ServerId, group: GroupId): readonly Entry[] {
+    const replicas = this.#running.get(id)?.store.loaded() ?? [];
+    return replicas.find((replica) => replica.group === group)?.entries ?? [];
+  }
+
   restart(id: ServerId): void {
     const store = this.#crashed.get(id);
     if (store === undefined) throw new Error(`server ${id} has not crashed`);
@@ -130,23 +187,27 @@ export class VirtualCluster {
 
   #start(id: ServerId, store: MemoryLogStore): void {
     const drain = new AbortController();
-    let core: ServerCore | undefined;
+    const hosted: { core: ServerCore | undefined } = { core: undefined };
     const { transport, forwarder } = this.network.join({
       self: id,
       events: {
-        onEnvelope: (from, envelope) => core?.host.onEnvelope(from, envelope),
-        onPeerUnreachable: (peer) => core?.host.onPeerUnreachable(peer),
+        onEnvelope: (from, envelope) => {
+          if (!this.#isStalledFor(id, envelope)) hosted.core?.host.onEnvelope(from, envelope);
+        },
+        onPeerUnreachable: (peer) => hosted.core?.host.onPeerUnreachable(peer),
         onPeerReachable: () => {},
       },
-      onForward: (_from, call) =>
-        core?.onForward(call) ??
-        Promise.resolve({ kind: "failed", outcome: "notApplied", reason: "notLeader" }),
+      onForward: (from, call) => {
+        this.forwards.push({ from, to: id, group: call.group });
+        const refused = { kind: "failed", outcome: "notApplied", reason: "notLeader" } as const;
+        return hosted.core?.onForward(call) ?? Promise.resolve(refused);
+      },
     });
     const config = configOf(id, this.ids);
-    core = createServerCore({
+    const core = createServerCore({
       config,
       loaded: store.loaded(),
-      store: this.#timedStore(store),
+      store: this.#timedStore(id, store),
       transport,
       forwarder,
       clock: this.clock,
@@ -159,20 +220,26 @@ export class VirtualCluster {
       productVersion: "0.0.0",
       isReachable: () => true,
       drain: drain.signal,
+      ...(this.#options.history && { history: this.#options.history }),
     });
+    hosted.core = core;
     const { tickMs } = config.raft;
     const { clock } = this;
-    const started = core;
-    const ticker = startTicker({ tickMs, clock, timers: clock, onTick: () => started.tick() });
+    const ticker = startTicker({ tickMs, clock, timers: clock, onTick: () => core.tick() });
     this.#running.set(id, { core, store, ticker, drain });
   }
 
+  #isStalledFor(id: ServerId, { group, message }: Envelope): boolean {
+    if (message.kind !== "appendEntries" || message.entries.length === 0) return false;
+    return this.#stalled.has(`${id}/${group}`);
+  }
+
   /** Completes each write a moment after it was submitted. */
-  #timedStore(store: MemoryLogStore): LogStore {
+  #timedStore(id: ServerId, store: MemoryLogStore): LogStore {
     return {
       submit: (step) => {
         store.submit(step);
-        this.clock.after(SYNC_MS, () => store.completeAll());
+        this.clock.after(this.#syncMs.get(id) ?? SYNC_MS, () => store.completeAll());
       },
       close: () => store.close(),
     };

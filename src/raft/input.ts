@@ -1,0 +1,80 @@
+/**
+ * Everything that can happen to a core. Each input carries the host's monotonic reading, which the
+ * core uses for log time (law 7) and for nothing else: timeouts are counted in ticks.
+ */
+
+import type { Bytes } from "../base/bytes.ts";
+import type { LogIndex, MonotonicMs, ReplicaId, Term } from "../base/brands.ts";
+import type { Message } from "./messages.ts";
+
+export type Input =
+  | TickInput
+  | MessageInput
+  | ProposeInput
+  | ReadIndexInput
+  | PersistedInput
+  | AppliedInput
+  | PeerUnreachableInput;
+
+/** One tick interval has passed. A host that stalled sends one tick, not the missed ones. */
+export interface TickInput {
+  readonly kind: "tick";
+  readonly nowMs: MonotonicMs;
+}
+
+/** A message arrived whose group and receiver are this replica. */
+export interface MessageInput {
+  readonly kind: "message";
+  readonly nowMs: MonotonicMs;
+  readonly from: ReplicaId;
+  readonly message: Message;
+}
+
+/**
+ * Append this command if this replica leads. Answered in the same Output: `proposed` with its
+ * position, or `refused`. proposalId is the host's and means nothing here.
+ */
+export interface ProposeInput {
+  readonly kind: "propose";
+  readonly nowMs: MonotonicMs;
+  readonly proposalId: number;
+  readonly payload: Bytes;
+}
+
+/**
+ * Ask for an index that covers everything acknowledged before now (Ongaro §6.4). Answered later by
+ * `readsReady` or `refused`. readId is fresh for every attempt and never reused, not even by this
+ * replica after a restart: a late answer to an earlier attempt would count for this one.
+ */
+export interface ReadIndexInput {
+  readonly kind: "readIndex";
+  readonly nowMs: MonotonicMs;
+  readonly readId: number;
+}
+
+/**
+ * The oldest persist step that was not yet reported is durable: one report for each
+ * `Output.persist`, in their order, with the step's lastTerm and lastIndex (also for a step of hard
+ * state alone). Both are compared: by index alone a late completion would vouch for entries that
+ * have been replaced since.
+ */
+export interface PersistedInput {
+  readonly kind: "persisted";
+  readonly nowMs: MonotonicMs;
+  readonly lastTerm: Term;
+  readonly lastIndex: LogIndex;
+}
+
+/** The machine has applied up to index. */
+export interface AppliedInput {
+  readonly kind: "applied";
+  readonly nowMs: MonotonicMs;
+  readonly index: LogIndex;
+}
+
+/** The connection to this peer broke. A follower whose leader it is may campaign sooner. */
+export interface PeerUnreachableInput {
+  readonly kind: "peerUnreachable";
+  readonly nowMs: MonotonicMs;
+  readonly peer: ReplicaId;
+}

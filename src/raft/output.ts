@@ -1,0 +1,90 @@
+/**
+ * Everything a host must do after a step, in this order: start `persist`, send `sendNow`, and once
+ * `persist` is durable send `sendAfterPersist`. The order of durability is in the type: what must
+ * not leave before the disk is safe cannot be sent from anywhere else.
+ *
+ * An Output shares no mutable part with the core.
+ */
+
+import type { LogIndex, ReplicaId, Term } from "../base/brands.ts";
+import type { Message } from "./messages.ts";
+import type { Entry, HardState } from "./types.ts";
+
+export interface Output {
+  /** To be made durable as one atomic step. undefined: nothing to write. */
+  readonly persist: Persist | undefined;
+  /** May leave at once, beside the write. */
+  readonly sendNow: readonly Outbound[];
+  /**
+   * Depend on `persist` of this Output and of all earlier ones being durable. Without a `persist`
+   * here they still wait for the steps that are under way.
+   */
+  readonly sendAfterPersist: readonly Outbound[];
+  /** Newly committed entries that are durable here, in order, each exactly once. */
+  readonly committed: readonly Entry[];
+  /** Reads whose index is confirmed; the host still waits until it has applied that index. */
+  readonly readsReady: readonly ReadReady[];
+  /** Proposals taken into the log. Taken is not committed: they may still be lost. */
+  readonly proposed: readonly Proposed[];
+  /** Proposals and reads that had no effect; a retry is safe. */
+  readonly refused: readonly Refused[];
+  /** What changed, for logs and metrics. */
+  readonly transitions: readonly Transition[];
+}
+
+/** One atomic step. Its completion is reported by one `persisted`, also without entries. */
+export interface Persist {
+  readonly hardState: HardState | undefined;
+  /** Entries from here on are deleted before the new ones are written. */
+  readonly truncateFrom: LogIndex | undefined;
+  /** New entries, contiguous with what is kept. */
+  readonly entries: readonly Entry[];
+  /** The end of the log after this step: what its `persisted` repeats. */
+  readonly lastTerm: Term;
+  readonly lastIndex: LogIndex;
+}
+
+export interface Outbound {
+  readonly to: ReplicaId;
+  readonly message: Message;
+}
+
+export interface ReadReady {
+  readonly readId: number;
+  readonly readIndex: LogIndex;
+}
+
+export interface Proposed {
+  readonly proposalId: number;
+  readonly index: LogIndex;
+  readonly term: Term;
+}
+
+export interface Refused {
+  readonly kind: "proposal" | "read";
+  readonly id: number;
+  /**
+   * "overloaded": a bound of the config is reached; try later, here. "leaderChanged": the leader
+   * stepped down, moved, or gave a read no answer for an election timeout.
+   */
+  readonly reason: "notLeader" | "overloaded" | "leaderChanged";
+  readonly leaderId: ReplicaId | undefined;
+}
+
+export type Transition =
+  | {
+      readonly kind: "becameFollower";
+      readonly term: Term;
+      readonly leaderId: ReplicaId | undefined;
+    }
+  | { readonly kind: "becamePreCandidate"; readonly term: Term }
+  | { readonly kind: "becameCandidate"; readonly term: Term }
+  | { readonly kind: "becameLeader"; readonly term: Term }
+  | { readonly kind: "leaderReady"; readonly term: Term }
+  | {
+      readonly kind: "steppedDown";
+      readonly term: Term;
+      readonly reason: "quorumLost" | "higherTerm" | "diskStalled";
+    }
+  | { readonly kind: "truncated"; readonly fromIndex: LogIndex }
+  | { readonly kind: "voted"; readonly term: Term; readonly for: ReplicaId };

@@ -1,0 +1,171 @@
+/**
+ * What a leader knows of one follower, and what it may send to it next.
+ *
+ * Two modes. *probe*: nextIndex is a guess, one append is under way until it is answered.
+ * *replicate*: the follower's log is known to match up to matchIndex, appends stream ahead of
+ * their answers within a window, and nextIndex moves on as they are sent.
+ *
+ * Invariant (R12): 0 <= matchIndex < nextIndex <= last index + 1, and in replicate mode the
+ * appends under way cover exactly (matchIndex, nextIndex - 1].
+ */
+
+import { assert } from "../base/assert.ts";
+import type { LogIndex, ReplicaId } from "../base/brands.ts";
+
+export type ProgressMode = "probe" | "replicate";
+
+export class Progress {
+  readonly peer: ReplicaId;
+  #mode: ProgressMode = "probe";
+  /** Durable at the follower, by an answer of this term. Never decreases. */
+  #matchIndex = 0 as LogIndex;
+  #nextIndex: LogIndex;
+  /** Last index of each append under way, ascending. Only in replicate mode. */
+  #inflight: LogIndex[] = [];
+  /** An append of probe mode is not answered yet. */
+  #probeOutstanding = false;
+  /** A heartbeat interval passed without an answer to what is under way: ask again. */
+  #resendDue = false;
+  /** An append was acknowledged since the last heartbeat was sent. */
+  #heardAck = false;
+  /** Ticks since the follower last answered in this term. */
+  contactElapsedTicks = 0;
+  /** Highest read round that it has confirmed. */
+  ackedRound = 0;
+  /** Highest commit index that it has been told, as far as sending tells. */
+  toldCommitIndex = 0 as LogIndex;
+
+  constructor(peer: ReplicaId, nextIndex: LogIndex) {
+    assert(nextIndex >= 1, "nextIndex is above matchIndex (R12)");
+    this.peer = peer;
+    this.#nextIndex = nextIndex;
+  }
+
+  get mode(): ProgressMode {
+    return this.#mode;
+  }
+
+  get matchIndex(): LogIndex {
+    return this.#matchIndex;
+  }
+
+  get nextIndex(): LogIndex {
+    return this.#nextIndex;
+  }
+
+  get inflightMessages(): number {
+    return this.#mode === "probe" ? Number(this.#probeOutstanding) : this.#inflight.length;
+  }
+
+  /** Whether an append with entries may leave now. */
+  mayAppend(windowMessages: number): boolean {
+    if (this.#mode === "probe") return !this.#probeOutstanding;
+    return this.#inflight.length < windowMessages;
+  }
+
+  /** An append with entries up to lastIndex (or none, as a probe) has been sent. */
+  sent(lastIndex: LogIndex): void {
+    if (this.#mode === "probe") {
+      this.#probeOutstanding = true;
+      return;
+    }
+    assert(lastIndex >= this.#nextIndex, "only appends with entries take a place in the window");
+    this.#inflight.push(lastIndex);
+    this.#nextIndex = (lastIndex + 1) as LogIndex;
+  }
+
+  /**
+   * The follower holds everything up to matchIndex durably. True when that was news, or ended a
+   * probe. A late answer can be below what is known already.
+   */
+  accepted(matchIndex: LogIndex): boolean {
+    const isNews = matchIndex > this.#matchIndex;
+    if (isNews) {
+      this.#matchIndex = matchIndex;
+      this.#heardAck = true;
+    }
+    if (this.#mode === "probe") {
+      if (!isNews && matchIndex < this.#nextIndex - 1) return false;
+      this.#mode = "replicate";
+      this.#probeOutstanding = false;
+      this.#nextIndex = (this.#matchIndex + 1) as LogIndex;
+      return true;
+    }
+    while (this.#inflight.length > 0 && (this.#inflight[0] as number) <= matchIndex) {
+      this.#inflight.shift();
+    }
+    if (this.#nextIndex <= matchIndex) this.#nextIndex = (matchIndex + 1) as LogIndex;
+    return isNews;
+  }
+
+  /**
+   * The follower's log does not match at prevIndex; retryIndex is where it may, by its hint. Only
+   * the answer to the append under way counts: late ones would undo the backtracking. True when it
+   * counted, and a new probe is due.
+   */
+  rejected(prevIndex: LogIndex, retryIndex: LogIndex): boolean {
+    if (prevIndex <= this.#matchIndex) return false;
+    if (this.#mode === "replicate") {
+      this.startProbing();
+      return true;
+    }
+    if (prevIndex !== this.#nextIndex - 1) return false;
+    const next = Math.min(prevIndex, retryIndex + 1);
+    this.#nextIndex = Math.max(next, this.#matchIndex + 1) as LogIndex;
+    this.#probeOutstanding = false;
+    return true;
+  }
+
+  /** Back to one append at a time, from what is known to match. */
+  startProbing(): void {
+    this.#mode = "probe";
+    this.#inflight = [];
+    this.#probeOutstanding = false;
+    this.#resendDue = false;
+    this.#nextIndex = (this.#matchIndex + 1) as LogIndex;
+  }
+
+  /** A heartbeat is sent: what is under way without a sign since the last one may be lost. */
+  heartbeatSent(): void {
+    if (this.inflightMessages > 0 && !this.#heardAck) this.#resendDue = true;
+    this.#heardAck = false;
+  }
+
+  /** Whether to ask again, once per heartbeat: the follower lives and has left something open. */
+  takeResend(): boolean {
+    const isDue = this.#resendDue && this.inflightMessages > 0;
+    this.#resendDue = false;
+    return isDue;
+  }
+
+  /** The state as numbers, for the canonical form. */
+  get parts(): readonly number[] {
+    return [
+      this.peer,
+      this.#mode === "probe" ? 0 : 1,
+      this.#matchIndex,
+      this.#nextIndex,
+      Number(this.#probeOutstanding),
+      Number(this.#resendDue),
+      Number(this.#heardAck),
+      this.contactElapsedTicks,
+      this.ackedRound,
+      this.toldCommitIndex,
+      ...this.#inflight,
+    ];
+  }
+
+  clone(): Progress {
+    const copy = new Progress(this.peer, this.#nextIndex);
+    copy.#mode = this.#mode;
+    copy.#matchIndex = this.#matchIndex;
+    copy.#inflight = [...this.#inflight];
+    copy.#probeOutstanding = this.#probeOutstanding;
+    copy.#resendDue = this.#resendDue;
+    copy.#heardAck = this.#heardAck;
+    copy.contactElapsedTicks = this.contactElapsedTicks;
+    copy.ackedRound = this.ackedRound;
+    copy.toldCommitIndex = this.toldCommitIndex;
+    return copy;
+  }
+}
