@@ -1,4 +1,7 @@
-/** What the HTTP surface may ask of this server: everything from memory, about this process alone. */
+/**
+ * What the HTTP surface may ask of this server: everything from memory, about this process alone.
+ * The shapes are those of admin/port.ts.
+ */
 
 import type {
   AdminPort,
@@ -53,10 +56,7 @@ function accessesOf(groups: ClusterGroups): readonly (RootAccess | ShardAccess)[
   return [groups.root, ...[...groups.shards.values()].map(({ access }) => access)];
 }
 
-function groupHealth(
-  { clock }: AdminPortOptions,
-  access: RootAccess | ShardAccess,
-): GroupHealth {
+function groupHealth({ clock }: AdminPortOptions, access: RootAccess | ShardAccess): GroupHealth {
   const { confirmedAtMs } = access.replica;
   return {
     group: access.group,

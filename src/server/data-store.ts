@@ -1,4 +1,7 @@
-/** The server's log store: opened, or created at the very first start. */
+/**
+ * The server's log store: opened, or created at the very first start. What a group is born with
+ * (its voters) is written here and nowhere else.
+ */
 
 import { randomUUID } from "node:crypto";
 import type { GroupId, ServerId } from "../base/brands.ts";

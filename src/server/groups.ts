@@ -12,7 +12,15 @@ import { ShardMachine } from "../machine/shard/machine.ts";
 import type { Transition } from "../raft/output.ts";
 import { GroupAccess } from "../replica/group-access.ts";
 import { replicaOf, ReplicaHost, serverOf } from "../replica/host.ts";
-import type { Clock, Forwarder, LoadedReplica, Logger, LogStore, Timers, Transport } from "../replica/ports.ts";
+import type {
+  Clock,
+  Forwarder,
+  LoadedReplica,
+  Logger,
+  LogStore,
+  Timers,
+  Transport,
+} from "../replica/ports.ts";
 import { Replica, type ReplicaOptions } from "../replica/replica.ts";
 import type { ServerConfig } from "./config/schema.ts";
 import type { ClusterGroups, ShardGroup } from "./services/cluster-groups.ts";
@@ -24,8 +32,7 @@ const UNCOMMITTED_BYTES_MAX = 32 * 1024 * 1024;
 const PENDING_READS_MAX = 20_000;
 
 /** What watches can resume from: enough for a minute of heavy change, bounded in memory. */
-const HISTORY_CHANGES_MAX = 500_000;
-const HISTORY_REVISIONS_MAX = 100_000;
+const HISTORY: HistoryBounds = { changesMax: 500_000, revisionsMax: 100_000 };
 
 export interface GroupsOptions {
   readonly config: ServerConfig;
@@ -41,6 +48,13 @@ export interface GroupsOptions {
   readonly onHalt: (reason: string) => void;
   /** After every applied entry of the root. */
   readonly onRootApplied: () => void;
+  /** How much of a shard's recent changes is kept; by default about a minute of heavy change. */
+  readonly history?: HistoryBounds;
+}
+
+export interface HistoryBounds {
+  readonly changesMax: number;
+  readonly revisionsMax: number;
 }
 
 export interface ServerGroups {
@@ -85,8 +99,7 @@ function startShard(
   const machine = new ShardMachine(group);
   const history = new EventHistory({
     start: machine.revision,
-    changesMax: HISTORY_CHANGES_MAX,
-    revisionsMax: HISTORY_REVISIONS_MAX,
+    ...(options.history ?? HISTORY),
   });
   const listeners = new Set<() => void>();
   const access = startReplica(
@@ -94,8 +107,8 @@ function startShard(
     machine,
     ({ revision, events }) => {
       history.add(revision, events);
-      // A listener that is called takes itself off; the ones after it must not be skipped.
-      for (const run of [...listeners]) run();
+      // Renewals and other entries without events are no news to anybody.
+      if (events.length > 0) for (const run of Array.from(listeners)) run();
     },
     leaderChanges,
   );
@@ -147,7 +160,14 @@ function startReplica<Request, Answer, Event>(
     },
     onHalt: options.onHalt,
   });
-  return new GroupAccess({ replica, self, serverOf: (id) => serverOf(id as never), forwarder, clock, timers });
+  return new GroupAccess({
+    replica,
+    self,
+    serverOf: (id) => serverOf(id as never),
+    forwarder,
+    clock,
+    timers,
+  });
 }
 
 function isLeaderChange(transition: Transition): boolean {
@@ -155,21 +175,25 @@ function isLeaderChange(transition: Transition): boolean {
   return transition.kind === "becameFollower" && transition.leaderId !== undefined;
 }
 
-/** What operators want to see of elections; votes and pre-votes are for debugging. */
+/** What operators want to see of elections; the rest is for debugging. */
 function logTransition(logger: Logger, group: GroupId, transition: Transition): void {
   const { kind, ...fields } = transition;
-  switch (kind) {
+  switch (transition.kind) {
     case "becameLeader":
     case "steppedDown":
       logger.info(kind, { group, ...fields });
       return;
     case "becameFollower":
-      if (transition.kind === "becameFollower" && transition.leaderId !== undefined) {
-        logger.info("followsLeader", { group, term: transition.term, leader: transition.leaderId });
-      }
+      if (transition.leaderId === undefined) return;
+      logger.info("followsLeader", { group, term: transition.term, leader: transition.leaderId });
       return;
-    default:
+    case "becamePreCandidate":
+    case "becameCandidate":
+    case "leaderReady":
+    case "truncated":
+    case "voted":
       logger.debug(kind, { group, ...fields });
+      return;
   }
 }
 

@@ -3,6 +3,7 @@
  * real adapters under it, tests and simulations put their own.
  */
 
+import { READ_INDEX_AGE_MS_MAX } from "../admin/checks.ts";
 import type { GroupId, ServerId } from "../base/brands.ts";
 import type { ClusterRecord } from "../machine/root/types.ts";
 import type { ForwardAnswer, ForwardCall } from "../replica/ports.ts";
@@ -15,6 +16,7 @@ import { type GroupsOptions, type ServerGroups, startGroups } from "./groups.ts"
 import { type ClusterFacts, clusterService } from "./services/cluster.ts";
 import { directoryService } from "./services/directory.ts";
 import { keyspacesService } from "./services/keyspaces.ts";
+import { Drain } from "./services/news.ts";
 import { ownershipService } from "./services/ownership.ts";
 import { RenewalBatcher } from "./services/renewal-batcher.ts";
 import { RootDuties } from "./services/root-duties.ts";
@@ -25,6 +27,8 @@ const READ_INDEX_EVERY_MS = 1_000;
 const PROBE_TIMEOUT_MS = 900;
 /** Renewals of one tick share an entry. */
 const RENEWAL_INTERVAL_MS = 50;
+/** One keyspace's lease terms in an answer, with the longest name. */
+const LEASE_TERM_BYTES = 96;
 const WATCH_PROGRESS_MS = 2_000;
 const WATCH_START_TIMEOUT_MS = 5_000;
 const WATCH_FRAME_BYTES_MAX = 512 * 1024;
@@ -58,9 +62,10 @@ export function createServerCore(options: ServerCoreOptions): ServerCore {
   const duties = new RootDuties(groups, clusterRecord(config), logger);
   runDuties = () => duties.run();
   const renewals = new Map<GroupId, RenewalBatcher>();
-  for (const [group, { access }] of groups.shards) {
+  for (const [group, { access, state }] of groups.shards) {
     const intervalMs = RENEWAL_INTERVAL_MS;
-    renewals.set(group, new RenewalBatcher({ access, clock, timers, intervalMs }));
+    const termsBytes = (): number => state.keyspaces.size * LEASE_TERM_BYTES;
+    renewals.set(group, new RenewalBatcher({ access, clock, timers, intervalMs, termsBytes }));
   }
   let watches = 0;
   const clusterFacts = clusterFactsOf(options);
@@ -69,9 +74,10 @@ export function createServerCore(options: ServerCoreOptions): ServerCore {
       progressMs: WATCH_PROGRESS_MS,
       startTimeoutMs: WATCH_START_TIMEOUT_MS,
       frameBytesMax: WATCH_FRAME_BYTES_MAX,
+      cutOffMs: READ_INDEX_AGE_MS_MAX,
       onOpen: () => watches++,
       onClose: () => watches--,
-      drain,
+      drain: new Drain(drain),
     }),
     ownership: ownershipService(groups, renewals),
     keyspaces: keyspacesService(groups),

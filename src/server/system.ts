@@ -1,4 +1,7 @@
-/** The real clock and timers of a process. */
+/**
+ * The real clock and timers of a process. Everything below server/ gets them as ports.
+ * Nothing here reads the wall clock.
+ */
 
 import { performance } from "node:perf_hooks";
 import type { MonotonicMs } from "../base/brands.ts";

@@ -1,4 +1,7 @@
-/** The version of this product, from its package file. */
+/**
+ * The version of this product, from its package file, which lies two folders up from src/ and from
+ * dist/ alike.
+ */
 
 import { readFileSync } from "node:fs";
 

@@ -17,6 +17,7 @@ import type { Clock, Timers } from "../../replica/ports.ts";
 import type { GroupAccess } from "../../replica/group-access.ts";
 import { generationOf } from "../../base/brands.ts";
 import type { Header, Refusal } from "../../wire/api.ts";
+import type { CallContext } from "../../wire/api-services.ts";
 import { refusal } from "../../wire/refusal.ts";
 import { refuseUnavailable } from "./refusals.ts";
 
@@ -28,7 +29,7 @@ export interface ShardGroup {
   readonly access: ShardAccess;
   readonly state: ShardState;
   readonly history: EventHistory;
-  /** Calls back after every applied entry; the answer stops it. */
+  /** Calls back after every applied entry that changed a range; the answer stops it. */
   readonly onApplied: (run: () => void) => () => void;
 }
 
@@ -51,6 +52,19 @@ export interface KeyspacePlace {
   readonly local: Keyspace | undefined;
 }
 
+/**
+ * The caller's time, counted down: each step of a call gets what the steps before it have left, so
+ * that the whole answers before the caller's time has run out.
+ */
+export function countdown(groups: ClusterGroups, context: CallContext): CallContext {
+  const endMs = groups.clock.nowMs() + context.timeoutMs;
+  return {
+    get timeoutMs(): number {
+      return Math.max(0, endMs - groups.clock.nowMs());
+    },
+  };
+}
+
 export function headerOf(groups: ClusterGroups, group: GroupId, revision?: Revision): Header {
   const access = group === ROOT_GROUP ? groups.root : groups.shards.get(group)?.access;
   const at = revision ?? access?.replica.machine.revision ?? (0 as Revision);
@@ -71,7 +85,7 @@ export function shardOf(groups: ClusterGroups, group: GroupId): Result<ShardGrou
   const known = [...groups.shards.keys()].join(", ");
   return failed(
     refusal("WRONG_GROUP", `group ${group} is no metadata shard here; there are: ${known}`, {
-      metadata: { group: String(group) },
+      metadata: { group: String(group), known },
       field: "group",
     }),
   );

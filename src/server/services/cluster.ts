@@ -1,10 +1,18 @@
-/** The Cluster service: what this server knows of itself and the others, without waiting. */
+/**
+ * The Cluster service: what this server knows of itself and of the others, without waiting for
+ * anyone. It answers when nothing else does.
+ */
 
 import { ok } from "../../base/result.ts";
 import { serverOf } from "../../replica/host.ts";
 import type * as api from "../../wire/api.ts";
 import type { ClusterService } from "../../wire/api-services.ts";
-import { type ClusterGroups, headerOf, type RootAccess, type ShardAccess } from "./cluster-groups.ts";
+import {
+  type ClusterGroups,
+  headerOf,
+  type RootAccess,
+  type ShardAccess,
+} from "./cluster-groups.ts";
 
 export interface ClusterFacts {
   readonly clusterName: string;

@@ -8,30 +8,36 @@ import { type Bytes, compareBytes } from "../../base/bytes.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { Keyspace, RangeSlot } from "../../machine/shard/state.ts";
 import { remainingMs } from "../../machine/shard/leases.ts";
+import type { RangeRecord } from "../../machine/shard/types.ts";
 import type * as api from "../../wire/api.ts";
 import type { CallContext, DirectoryService } from "../../wire/api-services.ts";
+import { ANSWER_BYTES_MAX } from "../../wire/limits.ts";
 import { refusal } from "../../wire/refusal.ts";
 import {
   addressesOf,
   type ClusterGroups,
-  findKeyspace,
-  type KeyspacePlace,
+  countdown,
   type ShardGroup,
   shardOf,
 } from "./cluster-groups.ts";
 import { listNodes, listRanges } from "./lists.ts";
-import { shardHeader, toRangeRecord, toRoute } from "./records.ts";
+import { readAnswer, readableKeyspace, withOwnersKnown } from "./reading.ts";
+import { recordBytes, toRangeRecord, toRoute } from "./records.ts";
 import { refuseUnavailable } from "./refusals.ts";
 import { watch } from "./watch.ts";
 import type { WatchOptions } from "./watch.ts";
 
+/** Routes of one batch, about: long boundaries and addresses must not outgrow an answer. */
+const ROUTES_BYTES_MAX: number = ANSWER_BYTES_MAX / 2;
+
 export function directoryService(groups: ClusterGroups, options: WatchOptions): DirectoryService {
+  const timed = (context: CallContext): CallContext => countdown(groups, context);
   return {
-    lookup: (request, context) => lookup(groups, request, context),
-    lookupBatch: (request, context) => lookupBatch(groups, request, context),
-    getRange: (request, context) => getRange(groups, request, context),
-    listRanges: (request, context) => listRanges(groups, request, context),
-    listNodes: (request, context) => listNodes(groups, request, context),
+    lookup: (request, context) => lookup(groups, request, timed(context)),
+    lookupBatch: (request, context) => lookupBatch(groups, request, timed(context)),
+    getRange: (request, context) => getRange(groups, request, timed(context)),
+    listRanges: (request, context) => listRanges(groups, request, timed(context)),
+    listNodes: (request, context) => listNodes(groups, request, timed(context)),
     watch: (request, { signal }) => watch(groups, options, request, signal),
   };
 }
@@ -44,8 +50,14 @@ async function lookup(
   const place = await readableKeyspace(groups, request, context);
   if (!place.ok) return place;
   const { shard, local } = place.value;
-  const route = toRoute(groups, shard, rangeOfKey(local, request.key).record);
-  return ok({ ...readAnswer(groups, shard, request.read), route });
+  const find = (): readonly RangeRecord[] => [rangeOfKey(local, request.key).record];
+  const found = await withOwnersKnown(groups, request.read, context, find);
+  if (!found.ok) return found;
+  const record = defined(found.value[0], "ranges tile the keyspace");
+  return ok({
+    ...readAnswer(groups, shard, request.read),
+    route: toRoute(groups, shard, record),
+  });
 }
 
 async function lookupBatch(
@@ -56,12 +68,23 @@ async function lookupBatch(
   const place = await readableKeyspace(groups, request, context);
   if (!place.ok) return place;
   const { shard, local } = place.value;
-  const ofKey = request.keys.map((key) => rangeOfKey(local, key).record);
+  const find = (): readonly RangeRecord[] =>
+    request.keys.map((key) => rangeOfKey(local, key).record);
+  const found = await withOwnersKnown(groups, request.read, context, find);
+  if (!found.ok) return found;
+  const ofKey = found.value;
   const distinct = [...new Set(ofKey)].toSorted((a, b) => compareBytes(a.startKey, b.startKey));
   const positions = new Map(distinct.map((record, at) => [record, at]));
+  const routes = distinct.map((record) => toRoute(groups, shard, record));
+  const bytes = routes.reduce((sum, route) => sum + routeBytes(route), 0);
+  if (bytes > ROUTES_BYTES_MAX) {
+    const message = `the routes of these keys have ${bytes} bytes; ask for fewer keys at once`;
+    const metadata = { bytes: String(bytes) };
+    return failed(refusal("INVALID", message, { metadata, field: "keys" }));
+  }
   return ok({
     ...readAnswer(groups, shard, request.read),
-    routes: distinct.map((record) => toRoute(groups, shard, record)),
+    routes,
     routeOfKey: ofKey.map((record) => defined(positions.get(record), "each record is listed")),
   });
 }
@@ -78,6 +101,12 @@ async function getRange(
     return failed(refuseUnavailable(shard.value.access, permission));
   }
   const { state } = shard.value;
+  const find = (): readonly RangeRecord[] => {
+    const found = state.rangesById.get(request.rangeId);
+    return found === undefined ? [] : [found.record];
+  };
+  const known = await withOwnersKnown(groups, request.read, context, find);
+  if (!known.ok) return known;
   const slot = state.rangesById.get(request.rangeId);
   if (slot === undefined) return failed(noSuchRange(request.rangeId));
   return ok({
@@ -88,31 +117,8 @@ async function getRange(
   });
 }
 
-/** The keyspace, once its shard may be read here at the level that the request asks for. */
-export async function readableKeyspace(
-  groups: ClusterGroups,
-  request: { readonly keyspace: string; readonly read: api.ReadOptions },
-  context: CallContext,
-): Promise<Result<KeyspacePlace & { readonly local: Keyspace }, api.Refusal>> {
-  const place = await findKeyspace(groups, request.keyspace, context.timeoutMs);
-  if (!place.ok) return place;
-  const { keyspace, shard } = place.value;
-  const permission = await shard.access.read(request.read, context.timeoutMs);
-  if (permission.kind !== "ready") return failed(refuseUnavailable(shard.access, permission));
-  const local = shard.state.keyspaces.get(keyspace.keyspaceId);
-  if (local !== undefined) return ok({ keyspace, shard, local });
-  const message = `this server has not caught up with keyspace "${request.keyspace}"; try another`;
-  const metadata = { keyspace: request.keyspace };
-  return failed(refusal("TRANSIENT", message, { metadata, retryAfterMs: 100 }));
-}
-
-export function readAnswer(
-  groups: ClusterGroups,
-  shard: ShardGroup,
-  read: api.ReadOptions,
-): api.ReadAnswer {
-  const staleness = read.kind === "local" ? shard.access.staleness() : undefined;
-  return { header: shardHeader(groups, shard), staleness };
+function routeBytes({ descriptor, addresses }: api.Route): number {
+  return addresses.reduce((sum, address) => sum + address.length, recordBytes(descriptor.span));
 }
 
 function rangeOfKey(keyspace: Keyspace, key: Bytes): RangeSlot {
@@ -136,4 +142,3 @@ function noSuchRange(rangeId: string): api.Refusal {
   const message = `there is no range ${rangeId}; it may have been retired, list the ranges again`;
   return refusal("NOT_FOUND", message, { metadata: { range_id: rangeId }, field: "range_id" });
 }
-

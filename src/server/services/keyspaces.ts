@@ -1,4 +1,7 @@
-/** The Keyspaces service: creation, lists, first boundaries, and imports of whole maps. */
+/**
+ * The Keyspaces service: creation, lists, first boundaries, and imports of whole maps. A creation
+ * is recorded at the root and finished by the root's leader (root-duties.ts).
+ */
 
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { MonotonicMs } from "../../base/brands.ts";
@@ -6,23 +9,24 @@ import type * as api from "../../wire/api.ts";
 import type { CallContext, KeyspacesService } from "../../wire/api-services.ts";
 import { PAGE_SIZE_DEFAULT } from "../../wire/limits.ts";
 import { refusal } from "../../wire/refusal.ts";
-import { type ClusterGroups, findKeyspace, headerOf } from "./cluster-groups.ts";
+import { type ClusterGroups, countdown, findKeyspace, headerOf } from "./cluster-groups.ts";
 import { badPageToken, nameToken, parseNameToken } from "./lists.ts";
-import { ask } from "./ownership.ts";
 import { toKeyspaceRecord } from "./records.ts";
 import { refuseByRoot, refuseSubmit, refuseUnavailable } from "./refusals.ts";
+import { ask } from "./shard-calls.ts";
 
 /** How often the root's state is looked at while a creation waits for it. */
 const POLL_MS = 5;
 
 export function keyspacesService(groups: ClusterGroups): KeyspacesService {
+  const timed = (context: CallContext): CallContext => countdown(groups, context);
   return {
-    createKeyspace: (request, context) => createKeyspace(groups, request, context),
-    listKeyspaces: (request, context) => listKeyspaces(groups, request, context),
-    defineRanges: (request, context) => defineRanges(groups, request, context),
-    stageImport: (request, context) => stageImport(groups, request, context),
-    commitImport: (request, context) => commitImport(groups, request, context),
-    abortImport: (request, context) => abortImport(groups, request, context),
+    createKeyspace: (request, context) => createKeyspace(groups, request, timed(context)),
+    listKeyspaces: (request, context) => listKeyspaces(groups, request, timed(context)),
+    defineRanges: (request, context) => defineRanges(groups, request, timed(context)),
+    stageImport: (request, context) => stageImport(groups, request, timed(context)),
+    commitImport: (request, context) => commitImport(groups, request, timed(context)),
+    abortImport: (request, context) => abortImport(groups, request, timed(context)),
   };
 }
 
@@ -58,7 +62,7 @@ async function createKeyspace(
     return keyspace?.state === "ready" ? keyspace : undefined;
   });
   if (ready === undefined) {
-    const message = `keyspace "${request.name}" is recorded but not ready yet; it will be, or repeat`;
+    const message = `keyspace "${request.name}" is recorded and not ready yet; repeat the request`;
     const more = { metadata: { keyspace: request.name }, retryAfterMs: 100 };
     return failed(refusal("UNCERTAIN", message, more));
   }

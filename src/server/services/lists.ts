@@ -12,6 +12,7 @@ import { byteString } from "../../base/codec.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { filterFingerprint } from "../../fanout/filter.ts";
 import { recordsAt } from "../../fanout/records-at.ts";
+import type { NodeRecord } from "../../machine/root/types.ts";
 import { sessionRemainingMs } from "../../machine/shard/sessions.ts";
 import type { Keyspace } from "../../machine/shard/state.ts";
 import type { RangeRecord } from "../../machine/shard/types.ts";
@@ -20,14 +21,14 @@ import type { CallContext } from "../../wire/api-services.ts";
 import { PAGE_SIZE_DEFAULT } from "../../wire/limits.ts";
 import { refusal } from "../../wire/refusal.ts";
 import { type ClusterGroups, headerOf } from "./cluster-groups.ts";
-import { readAnswer, readableKeyspace } from "./directory.ts";
-import { shardHeader, toRangeRecord } from "./records.ts";
+import { readAnswer, readableKeyspace } from "./reading.ts";
+import { recordBytes, shardHeader, toRangeRecord } from "./records.ts";
 import { refuseUnavailable } from "./refusals.ts";
 
 /** A page ends when its records weigh more: clients receive at most 4 MiB. */
 const PAGE_BYTES_MAX = 1024 * 1024;
-/** What a record takes beside its keys, about. */
-const RECORD_OVERHEAD_BYTES = 200;
+/** What a storage node takes beside its addresses and labels, about. */
+const NODE_OVERHEAD_BYTES = 200;
 
 interface RangePageToken {
   readonly revision: Revision;
@@ -95,9 +96,11 @@ export async function listNodes(
   const nodes: api.NodeRecord[] = [];
   const limit = request.pageSize === 0 ? PAGE_SIZE_DEFAULT : request.pageSize;
   let nextPageToken = "";
+  let bytes = 0;
   for (const [nodeId, node] of groups.rootState.nodes.entriesFrom(after.value, "exclusive")) {
     const previous = nodes.at(-1);
-    if (nodes.length === limit && previous !== undefined) {
+    bytes += nodeBytes(node);
+    if (previous !== undefined && (nodes.length === limit || bytes > PAGE_BYTES_MAX)) {
       nextPageToken = nameToken(previous.nodeId);
       break;
     }
@@ -107,6 +110,14 @@ export async function listNodes(
     nodes.push({ ...facts, ...sessionFacts(groups, nodeId, incarnation) });
   }
   return ok({ header: headerOf(groups, groups.root.group), nodes, nextPageToken });
+}
+
+/** What a storage node takes in a page, about. */
+function nodeBytes({ addresses, labels }: NodeRecord): number {
+  let bytes = NODE_OVERHEAD_BYTES;
+  for (const address of addresses) bytes += address.length + 4;
+  for (const { name, value } of labels) bytes += name.length + value.length + 8;
+  return bytes;
 }
 
 function sessionFacts(
@@ -168,7 +179,7 @@ function takePage(
   for (const record of records) {
     if (request.unownedOnly && record.owner !== undefined) continue;
     if (request.nodeId !== undefined && record.owner?.nodeId !== request.nodeId) continue;
-    bytes += RECORD_OVERHEAD_BYTES + record.startKey.length + (record.endKey?.length ?? 0);
+    bytes += recordBytes(record);
     if (page.length === limit || (page.length > 0 && bytes > PAGE_BYTES_MAX)) {
       return { records: page, next: record.startKey };
     }

@@ -7,36 +7,40 @@ import type { GroupId } from "../../base/brands.ts";
 import { compareStrings } from "../../base/ordered-map.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { NodeRecord } from "../../machine/root/types.ts";
-import type { LeaseTerm, ShardResult } from "../../machine/shard/answers.ts";
 import type { RangeOutcome } from "../../machine/shard/answers.ts";
-import type { ShardCommand, ShardRequest } from "../../machine/shard/commands.ts";
+import type { ShardCommand } from "../../machine/shard/commands.ts";
 import type * as api from "../../wire/api.ts";
 import type { CallContext, OwnershipService } from "../../wire/api-services.ts";
 import { refusal } from "../../wire/refusal.ts";
-import { type ClusterGroups, findKeyspace, headerOf, type ShardGroup, shardOf } from "./cluster-groups.ts";
-import { shardHeader, toDescriptor, toRangeRecord } from "./records.ts";
-import { refuseByRoot, refuseByShard, refuseSubmit, refuseUnavailable } from "./refusals.ts";
+import {
+  type ClusterGroups,
+  countdown,
+  headerOf,
+  type ShardGroup,
+  shardOf,
+} from "./cluster-groups.ts";
+import { recordBytes, toRangeRecord } from "./records.ts";
+import { refuseByRoot, refuseSubmit, refuseUnavailable } from "./refusals.ts";
+import { renew, toLeaseDuration } from "./renew.ts";
 import type { RenewalBatcher } from "./renewal-batcher.ts";
+import { ask, unexpected } from "./shard-calls.ts";
 
-type Answered<K extends ShardResult["kind"]> = {
-  readonly shard: ShardGroup;
-  readonly header: api.Header;
-  readonly replayed: boolean;
-  readonly result: Extract<ShardResult, { readonly kind: K }>;
-};
+/** Records in the answer to one grant, about: below what peers accept as a forwarded result. */
+const GRANT_RECORDS_BYTES_MAX = 768 * 1024;
 
 export function ownershipService(
   groups: ClusterGroups,
   renewals: ReadonlyMap<GroupId, RenewalBatcher>,
 ): OwnershipService {
+  const timed = (context: CallContext): CallContext => countdown(groups, context);
   return {
     register: (request, context) => register(groups, request, context),
-    openSession: (request, context) => openSession(groups, request, context),
-    accept: (request, context) => judgeRanges(groups, "accept", request, context),
-    release: (request, context) => judgeRanges(groups, "release", request, context),
-    renew: (request, context) => renew(groups, renewals, request, context),
-    grant: (request, context) => grant(groups, request, context),
-    withdrawSuccessor: (request, context) => withdrawSuccessor(groups, request, context),
+    openSession: (request, context) => openSession(groups, request, timed(context)),
+    accept: (request, context) => judgeRanges(groups, "accept", request, timed(context)),
+    release: (request, context) => judgeRanges(groups, "release", request, timed(context)),
+    renew: (request, context) => renew(groups, renewals, request, timed(context)),
+    grant: (request, context) => grant(groups, request, timed(context)),
+    withdrawSuccessor: (request, context) => withdrawSuccessor(groups, request, timed(context)),
   };
 }
 
@@ -118,69 +122,16 @@ async function judgeRanges(
   return ok({ header, outcomes: result.outcomes.map(toItemOutcome) });
 }
 
-async function renew(
-  groups: ClusterGroups,
-  renewals: ReadonlyMap<GroupId, RenewalBatcher>,
-  request: api.RenewRequest,
-  context: CallContext,
-): Promise<Result<api.RenewAnswer, api.Refusal>> {
-  const found = shardOf(groups, request.group);
-  if (!found.ok) return found;
-  const shard = found.value;
-  const except: { keyspaceId: number; startKey: Uint8Array; endKey: Uint8Array | undefined }[] = [];
-  for (const { keyspace, span } of request.except) {
-    const place = await findKeyspace(groups, keyspace, context.timeoutMs);
-    if (!place.ok) return place;
-    except.push({ keyspaceId: place.value.keyspace.keyspaceId, ...span });
-  }
-  const { nodeId, incarnation } = request.owner;
-  const batcher = renewals.get(request.group);
-  if (batcher === undefined) return failed(unexpected("no batcher"));
-  const renewal = { nodeId, incarnation, asOf: request.asOf, except };
-  const outcome = await batcher.renew([renewal], {
-    timeoutMs: context.timeoutMs,
-    isForwarded: false,
-  });
-  if (outcome.kind === "failed") return failed(refuseSubmit(shard.access, outcome));
-  const answer = outcome.answers[0];
-  const header = shardHeader(groups, shard, outcome.revision);
-  const metadata = { node_id: nodeId, as_of: String(request.asOf) };
-  switch (answer?.kind) {
-    case "extended":
-      return ok({
-        header,
-        durations: answer.durations.map(toLeaseDuration),
-        changes: answer.changes.map(({ revision, kind, range }) => ({
-          revision,
-          kind,
-          range: toRangeRecord(shard.state, range),
-        })),
-      });
-    case "noSession": {
-      const message = `storage node ${nodeId} has no open session of this incarnation; open one`;
-      return failed(refusal("NO_SESSION", message, { metadata }));
-    }
-    case "asOfAhead": {
-      const message = `as_of is above the renewal's revision ${header.revision}`;
-      return failed(refusal("INVALID", message, { metadata, field: "as_of" }));
-    }
-    case "viewTooOld": {
-      const floor = String(answer.floor);
-      const message = `the view is older than the changes kept; refresh it to at least ${floor}`;
-      const more = { metadata: { ...metadata, floor }, field: "as_of" };
-      return failed(refusal("VIEW_TOO_OLD", message, more));
-    }
-    case undefined:
-      return failed(unexpected("renewed"));
-  }
-}
-
 async function grant(
   groups: ClusterGroups,
   request: api.GrantRequest,
   context: CallContext,
 ): Promise<Result<api.GrantAnswer, api.Refusal>> {
   const { requestId, items, onlyUnowned } = request;
+  const found = shardOf(groups, request.group);
+  if (!found.ok) return found;
+  const heavy = judgeWeight(found.value, items);
+  if (heavy !== undefined) return failed(heavy);
   const command: ShardCommand = { kind: "grant", items, onlyUnowned };
   const answered = await ask(groups, request.group, "grantsDone", { requestId, command }, context);
   if (!answered.ok) return answered;
@@ -193,6 +144,21 @@ async function grant(
     waitMs,
   }));
   return ok({ header, outcomes, replayed });
+}
+
+/** The answer carries every range; a leader on another server sends it as one bounded message. */
+function judgeWeight(
+  { state }: ShardGroup,
+  items: readonly api.GrantItem[],
+): api.Refusal | undefined {
+  let bytes = 0;
+  for (const { rangeId } of items) {
+    const slot = state.rangesById.get(rangeId);
+    if (slot !== undefined) bytes += recordBytes(slot.record);
+  }
+  if (bytes <= GRANT_RECORDS_BYTES_MAX) return undefined;
+  const message = `the ranges have ${bytes} bytes of keys; grant fewer of them in one request`;
+  return refusal("INVALID", message, { metadata: { bytes: String(bytes) }, field: "items" });
 }
 
 async function withdrawSuccessor(
@@ -212,44 +178,6 @@ async function withdrawSuccessor(
   if (!answered.ok) return answered;
   const { shard, header, replayed, result } = answered.value;
   return ok({ header, range: toRangeRecord(shard.state, result.range), replayed });
-}
-
-/** Submits a command to a shard and expects one kind of result, or a refusal. */
-export async function ask<K extends ShardResult["kind"]>(
-  groups: ClusterGroups,
-  group: GroupId,
-  kind: K,
-  call: { readonly requestId?: api.RequestId; readonly command: ShardCommand },
-  context: CallContext,
-): Promise<Result<Answered<K>, api.Refusal>> {
-  const found = shardOf(groups, group);
-  if (!found.ok) return found;
-  const shard = found.value;
-  const request: ShardRequest = { requestId: call.requestId, command: call.command };
-  const outcome = await shard.access.submit(request, context.timeoutMs);
-  if (outcome.kind === "failed") return failed(refuseSubmit(shard.access, outcome));
-  const { replayed, revision, result } = outcome.answer;
-  if (result.kind === "refused") {
-    return failed(refuseByShard(result, (range) => toDescriptor(shard.state, range)));
-  }
-  if (!isKind(result, kind)) return failed(unexpected(result.kind));
-  return ok({ shard, header: shardHeader(groups, shard, revision), replayed, result });
-}
-
-function isKind<K extends ShardResult["kind"]>(
-  result: ShardResult,
-  kind: K,
-): result is Extract<ShardResult, { readonly kind: K }> {
-  return result.kind === kind;
-}
-
-function unexpected(kind: string): api.Refusal {
-  const message = `the group answered with "${kind}", which does not fit the request`;
-  return refusal("INTERNAL", message, { metadata: { kind } });
-}
-
-function toLeaseDuration({ keyspace, durationMs, renewIntervalMs }: LeaseTerm): api.LeaseDuration {
-  return { keyspace, durationMs, renewIntervalMs };
 }
 
 const OUTCOME_REASONS = {

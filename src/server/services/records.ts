@@ -1,4 +1,7 @@
-/** From the records of the machines to those of the API. */
+/**
+ * From the records of the machines to those of the API: names instead of numbers, addresses beside
+ * owners.
+ */
 
 import { defined } from "../../base/assert.ts";
 import type { Revision } from "../../base/brands.ts";
@@ -7,6 +10,17 @@ import type { KeyspaceRecord as RootKeyspace } from "../../machine/root/types.ts
 import type { RangeRecord as MachineRange } from "../../machine/shard/types.ts";
 import type { ShardState } from "../../machine/shard/state.ts";
 import type { Descriptor, Header, KeyspaceRecord, RangeRecord, Route } from "../../wire/api.ts";
+
+/** What a range's record takes beside its keys, about. */
+const RECORD_OVERHEAD_BYTES = 200;
+
+/** What a range's record takes in an answer, about. */
+export function recordBytes({
+  startKey,
+  endKey,
+}: Pick<MachineRange, "startKey" | "endKey">): number {
+  return RECORD_OVERHEAD_BYTES + startKey.length + (endKey?.length ?? 0);
+}
 
 export function toDescriptor(state: ShardState, range: MachineRange): Descriptor {
   const keyspace = defined(state.keyspaces.get(range.keyspaceId), "a range's keyspace exists");

@@ -35,7 +35,7 @@ export function refuseUnavailable(
   }
   switch (permission.reason) {
     case "behind": {
-      const message = `this server has revision ${revision}, not yet the one asked for; try another`;
+      const message = `this server has revision ${revision}, not the one asked for; try another`;
       return refusal("TRANSIENT", message, { metadata, retryAfterMs: OVERLOAD_RETRY_MS });
     }
     case "overloaded":
@@ -55,7 +55,7 @@ export function refuseSubmit(
 ): Refusal {
   const metadata = { group: String(group.group), cause: failure.reason };
   if (failure.outcome === "unknown") {
-    const message = `it may have been applied (${failure.reason}); repeat it with the same request id`;
+    const message = `it may have been applied (${failure.reason}); repeat the very same request`;
     return refusal("UNCERTAIN", message, { metadata, retryAfterMs: NO_LEADER_RETRY_MS });
   }
   if (failure.reason === "overloaded") {
@@ -65,23 +65,26 @@ export function refuseSubmit(
   return refuseNoLeader(group, metadata);
 }
 
-function refuseNoLeader(
-  group: FailingGroup,
-  metadata: Readonly<Record<string, string>>,
-): Refusal {
+function refuseNoLeader(group: FailingGroup, metadata: Readonly<Record<string, string>>): Refusal {
   const { leaderServerId } = group;
   const cause =
     leaderServerId === undefined
       ? `group ${group.group} has no leader that this server knows of`
       : `group ${group.group}'s leader, server ${leaderServerId}, did not answer in time`;
   const message = `${cause}; nothing was changed, try another server or again`;
-  return refusal("TRANSIENT", message, { metadata, retryAfterMs: NO_LEADER_RETRY_MS });
+  const leader = leaderServerId === undefined ? {} : { leader_server_id: String(leaderServerId) };
+  return refusal("TRANSIENT", message, {
+    metadata: { ...metadata, ...leader },
+    retryAfterMs: NO_LEADER_RETRY_MS,
+  });
 }
 
 interface Phrase {
   readonly reason: Reason;
   readonly text: (subject: string) => string;
   readonly field?: string;
+  /** What a position belongs to: the field is a list, or is no list; else the request's items. */
+  readonly position?: "inField" | "unrelated";
 }
 
 const REQUEST_ID_PHRASES = {
@@ -114,6 +117,7 @@ const SHARD_PHRASES: Readonly<Record<Refused["reason"], Phrase>> = {
     reason: "INVALID",
     text: () => "split keys must ascend, without repeats and without the empty key",
     field: "split_keys",
+    position: "inField",
   },
   alreadyGranted: {
     reason: "ALREADY_GRANTED",
@@ -161,7 +165,7 @@ const SHARD_PHRASES: Readonly<Record<Refused["reason"], Phrase>> = {
   repeatedRange: {
     reason: "INVALID",
     text: (id) => `range ${id} occurs twice in the request`,
-    field: "items",
+    field: "range_id",
   },
   importIncomplete: {
     reason: "IMPORT_INCOMPLETE",
@@ -171,12 +175,14 @@ const SHARD_PHRASES: Readonly<Record<Refused["reason"], Phrase>> = {
     reason: "IMPORT_INCOMPLETE",
     text: (id) => `parts of import ${id} must be staged in order; go on after the last one`,
     field: "part",
+    position: "unrelated",
   },
   importInvalid: {
     reason: "INVALID",
     text: (id) =>
       `import ${id}: rows must ascend from the empty key, within the bounds of staged imports`,
     field: "rows",
+    position: "inField",
   },
   notOwner: { reason: "NOT_OWNER", text: (id) => `range ${id} is owned by another node` },
 };
@@ -208,11 +214,9 @@ function retryAfter(waitMs: number | undefined): number {
   return Math.min(Math.max(waitMs ?? 0, 100), 1_000);
 }
 
-function fieldOf(phrase: Phrase, item: number | undefined): string | undefined {
-  if (phrase.field === undefined || item === undefined) return phrase.field;
-  return phrase.field.startsWith("split_keys") || phrase.field.startsWith("rows")
-    ? `${phrase.field}[${item}]`
-    : `items[${item}].${phrase.field}`;
+function fieldOf({ field, position }: Phrase, item: number | undefined): string | undefined {
+  if (field === undefined || item === undefined || position === "unrelated") return field;
+  return position === "inField" ? `${field}[${item}]` : `items[${item}].${field}`;
 }
 
 const ROOT_PHRASES: Readonly<Record<RootRefused["reason"], Phrase>> = {

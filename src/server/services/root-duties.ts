@@ -1,6 +1,6 @@
 /**
- * Finishes keyspaces that the root has recorded as "creating": the shard makes the first range, then
- * the root calls it ready. Runs wherever the root's leader is, so that any leader resumes what
+ * Finishes keyspaces that the root has recorded as "creating": the shard makes the first range,
+ * then the root calls it ready. Runs wherever the root's leader is, so that any leader resumes what
  * another began (law 28). Both steps are idempotent; two leaders at once do no harm.
  */
 
@@ -29,8 +29,7 @@ export class RootDuties {
   run(): void {
     const { root, rootState } = this.#groups;
     if (this.#isBusy || !root.isLeader || !root.replica.core.isLeaderReady) return;
-    const duty =
-      rootState.cluster === undefined ? () => this.#initCluster() : this.#nextCreation();
+    const duty = rootState.cluster === undefined ? () => this.#initCluster() : this.#nextCreation();
     if (duty === undefined) return;
     this.#isBusy = true;
     void duty().finally(() => {

@@ -3,8 +3,7 @@
  * A client that does not read costs a cursor, never a queue.
  */
 
-import { EMPTY_BYTES } from "../../base/bytes.ts";
-import type { Bytes } from "../../base/bytes.ts";
+import { type Bytes, compareBytes, EMPTY_BYTES } from "../../base/bytes.ts";
 import { generationOf, type Revision } from "../../base/brands.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { filterFingerprint, matchesRecord, type WatchFilter } from "../../fanout/filter.ts";
@@ -14,6 +13,7 @@ import type { RangeRecord } from "../../machine/shard/types.ts";
 import type * as api from "../../wire/api.ts";
 import { refusal } from "../../wire/refusal.ts";
 import { type ClusterGroups, findKeyspace, type ShardGroup } from "./cluster-groups.ts";
+import { type Drain, News } from "./news.ts";
 import { shardHeader, toRangeRecord } from "./records.ts";
 import { refuseUnavailable } from "./refusals.ts";
 
@@ -23,12 +23,16 @@ export interface WatchOptions {
   /** How long the start of a watch may wait for the keyspace, or for a token of the future. */
   readonly startTimeoutMs: number;
   readonly frameBytesMax: number;
+  /** A replica that no leader has confirmed for so long ends its streams. */
+  readonly cutOffMs: number;
   /** Streams that are open, for metrics. */
   readonly onOpen: () => void;
   readonly onClose: () => void;
-  /** Aborted when the server drains: streams end, and clients resume elsewhere. */
-  readonly drain: AbortSignal;
+  /** When the server drains, streams end, and clients resume elsewhere. */
+  readonly drain: Drain;
 }
+
+type Frame = Result<api.WatchFrame, api.Refusal>;
 
 interface StartedWatch {
   readonly shard: ShardGroup;
@@ -36,36 +40,64 @@ interface StartedWatch {
   readonly cursor: WatchCursor;
 }
 
-export async function* watch(
+/** Returning the iterator, or aborting the signal, ends the stream at once, also while it waits. */
+export function watch(
   groups: ClusterGroups,
   options: WatchOptions,
   request: api.WatchRequest,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Result<api.WatchFrame, api.Refusal>> {
+): AsyncGenerator<Frame, undefined, undefined> {
+  const news = new News(groups.timers, options.drain, signal);
+  const stream = frames(groups, options, request, news);
+  return {
+    next: () => stream.next(),
+    return: () => {
+      // A generator that waits would not hear of it before its next frame.
+      news.close();
+      return stream.return(undefined);
+    },
+    throw: (error) => {
+      news.close();
+      return stream.throw(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+async function* frames(
+  groups: ClusterGroups,
+  options: WatchOptions,
+  request: api.WatchRequest,
+  news: News,
+): AsyncGenerator<Frame, undefined, undefined> {
   const started = await startWatch(groups, options, request);
   if (!started.ok) {
     yield started;
     return;
   }
   options.onOpen();
+  news.listen(started.value.shard);
   try {
-    yield* frames(groups, options, started.value, signal);
+    yield* changes(groups, options, started.value, news);
   } finally {
+    news.close();
     options.onClose();
   }
 }
 
-async function* frames(
+async function* changes(
   groups: ClusterGroups,
   options: WatchOptions,
   { shard, filter, cursor }: StartedWatch,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Result<api.WatchFrame, api.Refusal>> {
+  news: News,
+): AsyncGenerator<Frame, undefined, undefined> {
   const { clock } = groups;
-  const isOver = (): boolean => signal?.aborted === true;
-  let toldAtMs = clock.nowMs();
-  while (!isOver()) {
-    if (options.drain.aborted) {
+  const openedAtMs = clock.nowMs();
+  let toldAtMs = openedAtMs;
+  while (!news.isClosed) {
+    if (options.drain.hasBegun) {
       yield failed(draining());
       return;
     }
@@ -74,10 +106,19 @@ async function* frames(
       yield failed(compacted(frame.oldest));
       return;
     }
-    const quietMs = toldAtMs + options.progressMs - clock.nowMs();
-    if (frame === undefined && quietMs > 0) {
-      await waitForNews(groups, shard, quietMs, [options.drain, signal]);
-      continue;
+    if (frame === undefined) {
+      const nowMs = clock.nowMs();
+      const confirmedAtMs = shard.access.replica.confirmedAtMs ?? openedAtMs;
+      const trustedMs = confirmedAtMs + options.cutOffMs - nowMs;
+      if (trustedMs <= 0) {
+        yield failed(cutOff(shard));
+        return;
+      }
+      const quietMs = toldAtMs + options.progressMs - nowMs;
+      if (quietMs > 0) {
+        await news.wait(Math.min(quietMs, trustedMs));
+        continue;
+      }
     }
     toldAtMs = clock.nowMs();
     yield ok(toWatchFrame(groups, shard, filter, frame ?? cursor.progress()));
@@ -169,31 +210,13 @@ function matchingRecords(shard: ShardGroup, filter: WatchFilter): RangeRecord[] 
   for (const [keyspaceId, { ranges }] of keyspaces.entries()) {
     if (filter.keyspaceId !== undefined && filter.keyspaceId !== keyspaceId) continue;
     const first = ranges.floor(filter.span.startKey)?.[0] ?? EMPTY_BYTES;
-    for (const [, { record }] of ranges.entriesFrom(first)) {
+    for (const [startKey, { record }] of ranges.entriesFrom(first)) {
+      const { endKey } = filter.span;
+      if (endKey !== undefined && compareBytes(startKey, endKey) >= 0) break;
       if (matchesRecord(filter, record)) records.push(record);
     }
   }
   return records;
-}
-
-/** Resolves when this replica has applied something, or after a quiet while, or when it is over. */
-function waitForNews(
-  groups: ClusterGroups,
-  shard: ShardGroup,
-  quietMs: number,
-  ends: readonly (AbortSignal | undefined)[],
-): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      stopListening();
-      cancelTimer();
-      for (const signal of ends) signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const stopListening = shard.onApplied(end);
-    const cancelTimer = groups.timers.after(quietMs, end);
-    for (const signal of ends) signal?.addEventListener("abort", end);
-  });
 }
 
 function toWatchFrame(
@@ -243,6 +266,13 @@ function badToken(problem: string): api.Refusal {
 function compacted(oldest: Revision): api.Refusal {
   const message = `the changes after the token are no longer kept; oldest kept revision: ${oldest}`;
   return refusal("COMPACTED", message, { metadata: { oldest: String(oldest) } });
+}
+
+/** Its position would not move, and look like a quiet one (law 21: none missed). */
+function cutOff({ access }: ShardGroup): api.Refusal {
+  const message = `this server is cut off from group ${access.group}'s leader; resume at another`;
+  const metadata = { group: String(access.group) };
+  return refusal("TRANSIENT", message, { metadata, retryAfterMs: 0 });
 }
 
 function draining(): api.Refusal {

@@ -8,6 +8,7 @@ import type { Revision, ServerId } from "../../../src/base/brands.ts";
 import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import type { ImportRow, RequestId } from "../../../src/wire/api.ts";
 import { ROOT, SHARD, VirtualCluster } from "../../sim/virtual-cluster.ts";
+import { grant, join } from "./harness.ts";
 
 const WAIT = { timeoutMs: 10_000 };
 
@@ -68,6 +69,84 @@ test("a keyspace created at one server is found at once through every other", as
     const lookup = { keyspace: "demo", key: utf8ToBytes(""), read };
     await cluster.answer(cluster.core(id).services.directory.lookup(lookup, WAIT));
   }
+});
+
+test("a name is taken once, and a request id means one creation", async () => {
+  const cluster = new VirtualCluster();
+  const leader = await cluster.leader(ROOT);
+  const first = { requestId: requestId(1), name: "demo", ...SETTINGS };
+  const { keyspaces } = cluster.core(leader).services;
+  const created = await cluster.answer(keyspaces.createKeyspace(first, WAIT));
+  for (const id of cluster.ids) {
+    const { keyspaces: anywhere } = cluster.core(id).services;
+    const repeated = await cluster.answer(anywhere.createKeyspace(first, WAIT));
+    expect(repeated).toMatchObject({
+      replayed: true,
+      header: { revision: created.header.revision },
+    });
+    const other = anywhere.createKeyspace({ ...first, requestId: requestId(10 + id) }, WAIT);
+    expect(await cluster.result(other)).toMatchObject({
+      ok: false,
+      error: { reason: "ALREADY_EXISTS", field: "name", metadata: { subject: "demo" } },
+    });
+    const reused = anywhere.createKeyspace({ ...first, name: "other" }, WAIT);
+    expect(await cluster.result(reused)).toMatchObject({
+      ok: false,
+      error: { reason: "REQUEST_ID_REUSED", field: "request_id" },
+    });
+  }
+  expect(cluster.core(leader).groups.rootState.keyspaces.size).toBe(1);
+});
+
+test("boundaries are set until something was granted, then no more", async () => {
+  const cluster = new VirtualCluster();
+  const leader = await cluster.leader(SHARD);
+  const { keyspaces } = cluster.core(leader).services;
+  const create = { requestId: requestId(1), name: "demo", ...SETTINGS };
+  await cluster.answer(keyspaces.createKeyspace(create, WAIT));
+  const define = (
+    sequence: number,
+    keys: readonly string[],
+  ): ReturnType<typeof keyspaces.defineRanges> => {
+    const splitKeys = keys.map(utf8ToBytes);
+    return keyspaces.defineRanges(
+      { requestId: requestId(sequence), keyspace: "demo", splitKeys },
+      WAIT,
+    );
+  };
+  expect(await cluster.answer(define(2, ["b", "c"]))).toMatchObject({ rangeCount: 3 });
+  expect(await cluster.answer(define(2, ["b", "c"]))).toMatchObject({ replayed: true });
+  for (const [sequence, keys, at] of [
+    [3, ["c", "b"], 1],
+    [4, ["b", "b"], 1],
+    [5, [""], 0],
+  ] as const) {
+    expect(await cluster.result(define(sequence, keys))).toMatchObject({
+      ok: false,
+      error: { reason: "INVALID", field: `split_keys[${at}]` },
+    });
+  }
+  expect(await rangeCount(cluster)).toBe(3);
+  const none = { requestId: requestId(6), keyspace: "none", splitKeys: [] };
+  expect(await cluster.result(keyspaces.defineRanges(none, WAIT))).toMatchObject({
+    ok: false,
+    error: { reason: "NOT_FOUND" },
+  });
+  const owner = await join(cluster, leader, "n1");
+  await grant(cluster, leader, [1], owner);
+  const stage = { keyspace: "demo", importId: "i", part: 0, rows: rowsOf(0) };
+  const commit = { keyspace: "demo", importId: "i", rowCount: ROWS_PER_PART };
+  for (const call of [
+    () => define(7, ["x"]),
+    () => keyspaces.stageImport(stage, WAIT),
+    () => keyspaces.commitImport(commit, WAIT),
+  ]) {
+    expect(await cluster.result<unknown>(call())).toMatchObject({
+      ok: false,
+      error: { reason: "ALREADY_GRANTED" },
+    });
+  }
+  expect(await rangeCount(cluster)).toBe(3);
 });
 
 const PARTS = 4;

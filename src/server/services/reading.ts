@@ -1,0 +1,73 @@
+/**
+ * What every read begins and ends with: reaching the level that was asked for, and saying how fresh
+ * the answer is (laws 19 and 20).
+ */
+
+import type { Revision } from "../../base/brands.ts";
+import { failed, ok, type Result } from "../../base/result.ts";
+import type { Keyspace } from "../../machine/shard/state.ts";
+import type { RangeRecord } from "../../machine/shard/types.ts";
+import type * as api from "../../wire/api.ts";
+import type { CallContext } from "../../wire/api-services.ts";
+import { refusal } from "../../wire/refusal.ts";
+import {
+  type ClusterGroups,
+  findKeyspace,
+  type KeyspacePlace,
+  type ShardGroup,
+} from "./cluster-groups.ts";
+import { shardHeader } from "./records.ts";
+import { refuseUnavailable } from "./refusals.ts";
+
+/** The keyspace, once its shard may be read here at the level that the request asks for. */
+export async function readableKeyspace(
+  groups: ClusterGroups,
+  request: { readonly keyspace: string; readonly read: api.ReadOptions },
+  context: CallContext,
+): Promise<Result<KeyspacePlace & { readonly local: Keyspace }, api.Refusal>> {
+  const place = await findKeyspace(groups, request.keyspace, context.timeoutMs);
+  if (!place.ok) return place;
+  const { keyspace, shard } = place.value;
+  const permission = await shard.access.read(request.read, context.timeoutMs);
+  if (permission.kind !== "ready") return failed(refuseUnavailable(shard.access, permission));
+  const local = shard.state.keyspaces.get(keyspace.keyspaceId);
+  if (local !== undefined) return ok({ keyspace, shard, local });
+  const message = `this server has not caught up with keyspace "${request.keyspace}"; try another`;
+  const metadata = { keyspace: request.keyspace };
+  return failed(refusal("TRANSIENT", message, { metadata, retryAfterMs: 100 }));
+}
+
+/**
+ * Records whose owners' registrations this server has applied, so that their addresses can be told.
+ * An incarnation is a revision of the root, which this replica may have yet to apply although the
+ * shard's is newer. Records are found again after a wait: the shard has gone on meanwhile.
+ */
+export async function withOwnersKnown(
+  groups: ClusterGroups,
+  read: api.ReadOptions,
+  context: CallContext,
+  find: () => readonly RangeRecord[],
+): Promise<Result<readonly RangeRecord[], api.Refusal>> {
+  for (;;) {
+    const records = find();
+    let newest = 0 as Revision;
+    for (const { owner } of records) {
+      if (owner !== undefined && owner.incarnation > newest) {
+        newest = owner.incarnation as number as Revision;
+      }
+    }
+    if (read.kind === "local" || newest <= groups.rootState.revision) return ok(records);
+    const level = { kind: "atLeast", revision: newest } as const;
+    const permission = await groups.root.read(level, context.timeoutMs);
+    if (permission.kind !== "ready") return failed(refuseUnavailable(groups.root, permission));
+  }
+}
+
+export function readAnswer(
+  groups: ClusterGroups,
+  shard: ShardGroup,
+  read: api.ReadOptions,
+): api.ReadAnswer {
+  const staleness = read.kind === "local" ? shard.access.staleness() : undefined;
+  return { header: shardHeader(groups, shard), staleness };
+}
