@@ -1,9 +1,12 @@
-/** Base64 in the URL-safe alphabet without padding: opaque tokens that are copied by hand. */
+/**
+ * Base64 in the URL-safe alphabet without padding: opaque tokens that are copied by hand.
+ * Strict: what bytesToBase64 would not give is not read.
+ */
 
 import type { Bytes } from "./bytes.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const VALUES = new Map([...ALPHABET].map((character, value) => [character, value]));
+const VALUES = new Map(Array.from(ALPHABET, (character, value) => [character, value]));
 
 export function bytesToBase64(bytes: Bytes): string {
   let encoded = "";

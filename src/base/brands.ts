@@ -21,11 +21,11 @@ export type ReplicaId = Brand<number, "ReplicaId">;
 export type ServerId = Brand<number, "ServerId">;
 /** generation * 2^44 + index: a position in a group's history that never goes back (law 2). */
 export type Revision = Brand<number, "Revision">;
-/** The revision of the entry that granted a range to its present owner (law 3). 0: never granted. */
+/** Revision of the entry that granted a range to its present owner (law 3). 0: never granted. */
 export type Epoch = Brand<number, "Epoch">;
 /** The root revision at which a storage node's present process registered. */
 export type Incarnation = Brand<number, "Incarnation">;
-/** A group's replicated clock in ms, carried by its entries (law 7). Never compared across groups. */
+/** A group's replicated clock in ms, carried by its entries (law 7). Means nothing elsewhere. */
 export type LogTimeMs = Brand<number, "LogTimeMs">;
 /** A reading of a host's monotonic clock, in ms (fractions allowed). Meaningless elsewhere. */
 export type MonotonicMs = Brand<number, "MonotonicMs">;

@@ -82,20 +82,13 @@ export class OrderedMap<K, V> {
 
   /** The entry with the largest key <= the given one. */
   floor(key: K): readonly [K, V] | undefined {
-    let chunkIndex = this.#chunkFor(key);
-    let chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
-    let at = this.#lowerBound(chunk.keys, key);
+    const chunk = this.#chunks[this.#chunkFor(key)] as Chunk<K, V>;
+    const at = this.#lowerBound(chunk.keys, key);
     if (at < chunk.keys.length && this.#compare(chunk.keys[at] as K, key) === 0) {
       return entryAt(chunk, at);
     }
-    at--;
-    if (at < 0) {
-      chunkIndex--;
-      if (chunkIndex < 0) return undefined;
-      chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
-      at = chunk.keys.length - 1;
-    }
-    return at < 0 ? undefined : entryAt(chunk, at);
+    // The chunk's first key is at or below the key, unless all keys are above it.
+    return at === 0 ? undefined : entryAt(chunk, at - 1);
   }
 
   first(): readonly [K, V] | undefined {

@@ -1,4 +1,7 @@
-/** A value or a refusal, for functions whose failures are ordinary answers (STYLE 5). */
+/**
+ * A value or a refusal, for functions whose failures are ordinary answers.
+ * Bugs are thrown (assert.ts), failures of the world are errors with a code.
+ */
 
 export type Result<T, E> =
   | { readonly ok: true; readonly value: T }

@@ -6,11 +6,20 @@
 import type { Bytes } from "../base/bytes.ts";
 import { concatBytes } from "../base/bytes.ts";
 import type { GroupId, Revision } from "../base/brands.ts";
-import { brandedUint, type Codec, decode, encode, list, struct, text, uint } from "../base/codec.ts";
+import {
+  brandedUint,
+  type Codec,
+  decode,
+  encode,
+  list,
+  struct,
+  text,
+  uint,
+} from "../base/codec.ts";
 import { crc32c } from "../base/crc32c.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 
-/** Version history: 1, the first. */
+/** The first byte; below 128, so that it is its own varint. Version history: 1, the first. */
 const TOKEN_VERSION = 1;
 const CHECKSUM_BYTES = 4;
 
@@ -51,16 +60,18 @@ export function encodeToken(token: WatchToken): Bytes {
 
 export function decodeToken(bytes: Bytes): Result<WatchToken, string> {
   const split = bytes.length - CHECKSUM_BYTES;
-  if (split < 0) return failed("it is cut short");
+  if (split <= 0) return failed("it is cut short");
   const body = bytes.subarray(0, split);
   const expected = checksumOf(body);
   if (!expected.every((byte, at) => byte === bytes[split + at])) {
     return failed("its checksum does not match");
   }
+  if (body[0] !== TOKEN_VERSION) {
+    return failed(`its version is ${body[0]}, not ${TOKEN_VERSION}`);
+  }
   const decoded = decode(tokenCodec, body);
   if (!decoded.ok) return failed(decoded.error);
-  const { version, ...token } = decoded.value;
-  if (version !== TOKEN_VERSION) return failed(`its version is ${version}, not ${TOKEN_VERSION}`);
+  const { version: _, ...token } = decoded.value;
   return ok(token);
 }
 

@@ -34,7 +34,7 @@ export interface GroupMachine<Request, Answer, Event> {
   apply(meta: EntryMeta, request: Request | undefined): AppliedEntry<Answer, Event>;
   /** When the next thing is due (law 9), in log time; undefined: nothing will ever be. */
   nextDueMs(): LogTimeMs | undefined;
-  /** The request that ends what is due and has no effect of its own, or undefined if none exists. */
+  /** The request that ends what is due and has no effect of its own, if there is such a one. */
   expireRequest(): Request | undefined;
   encodeRequest(request: Request): Bytes;
   decodeRequest(bytes: Bytes): Result<Request, string>;

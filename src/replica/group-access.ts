@@ -29,7 +29,7 @@ export type SubmitOutcome<Answer> =
       readonly reason: SubmitFailure;
     };
 
-/** "noLeader": none was known until the deadline. "badAnswer": the leader speaks another version. */
+/** "noLeader": none was known until the deadline. "badAnswer": the leader is of another version. */
 export type SubmitFailure = ForwardFailure | "noLeader" | "badAnswer";
 
 export type ReadLevel =
@@ -87,6 +87,17 @@ export class GroupAccess<Request, Answer, Event> {
   /** Has the group's leader append a request; resolves when it was applied there. */
   async submit(request: Request, timeoutMs: number): Promise<SubmitOutcome<Answer>> {
     const outcome = await this.#submit(request, timeoutMs);
+    this.counts.proposals[outcome.kind === "applied" ? "applied" : outcome.outcome]++;
+    return outcome;
+  }
+
+  /**
+   * As submit, but a single attempt, for a caller that gathers requests and waits out elections
+   * itself. Who leads is judged before the call returns its promise.
+   */
+  async submitOnce(request: Request, timeoutMs: number): Promise<SubmitOutcome<Answer>> {
+    const command = this.replica.machine.encodeRequest(request);
+    const outcome = await this.#attempt(command, this.#deadline(timeoutMs));
     this.counts.proposals[outcome.kind === "applied" ? "applied" : outcome.outcome]++;
     return outcome;
   }
@@ -156,9 +167,7 @@ export class GroupAccess<Request, Answer, Event> {
     }
     const index = (revision % REVISION_INDEX_LIMIT) as LogIndex;
     const outcome = await this.replica.waitApplied(index, this.#deadline(timeoutMs));
-    return outcome === "ready"
-      ? { kind: "ready" }
-      : { kind: "unavailable", reason: "behind" };
+    return outcome === "ready" ? { kind: "ready" } : { kind: "unavailable", reason: "behind" };
   }
 
   async #readLinearizable(deadlineMs: MonotonicMs): Promise<ReadPermission> {
@@ -185,7 +194,7 @@ export class GroupAccess<Request, Answer, Event> {
 }
 
 /** Failures that another attempt may not meet. */
-function isPassing(reason: SubmitFailure): boolean {
+export function isPassing(reason: SubmitFailure): boolean {
   switch (reason) {
     case "noLeader":
     case "notLeader":

@@ -129,7 +129,7 @@ export class Replica<Request, Answer, Event> {
     this.#proposeExpiry();
   }
 
-  /** Appends a request if this replica leads, and answers when it was applied, or at the deadline. */
+  /** Appends a request if this replica leads; answers when it was applied, or at the deadline. */
   propose(request: Request, deadlineMs: MonotonicMs): Promise<ProposeOutcome<Answer>> {
     return this.proposeEncoded(this.machine.encodeRequest(request), deadlineMs);
   }

@@ -2,7 +2,7 @@
  * Who waits for what: proposals for their entry to be applied, reads for an index to be applied.
  *
  * Every waiter has a deadline and gets exactly one answer. Deadlines are looked at on ticks, so an
- * answer may be up to a tick late; a proposal that ran out of time may still be applied ("unknown").
+ * answer may be up to a tick late; a proposal that ran out of time may still be applied (unknown).
  */
 
 import type { LogIndex, MonotonicMs, Term } from "../base/brands.ts";

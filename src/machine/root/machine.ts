@@ -6,7 +6,7 @@
  * made in the shard, and it is marked "ready" here, each step idempotent.
  */
 
-import { assert, unreachable } from "../../base/assert.ts";
+import { assert } from "../../base/assert.ts";
 import { type Bytes, EMPTY_BYTES } from "../../base/bytes.ts";
 import {
   type GroupId,
@@ -135,8 +135,6 @@ export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEv
         return this.#markKeyspaceReady(command);
       case "registerNode":
         return this.#registerNode(command);
-      default:
-        return unreachable(command);
     }
   }
 

@@ -203,10 +203,7 @@ const shardResultCodec = union<ShardResult>({
   ],
   keyspaceCreated: [3, struct({ existed: bool })],
   rangesDefined: [4, struct({ rangeCount: uint })],
-  sessionOpened: [
-    5,
-    struct({ alreadyOpen: bool, durations: list(leaseTerm), grantedCount: uint }),
-  ],
+  sessionOpened: [5, struct({ alreadyOpen: bool, durations: list(leaseTerm), grantedCount: uint })],
   renewed: [6, struct({ answers: list(renewalAnswer) })],
   rangesJudged: [7, struct({ outcomes: list(rangeOutcome) })],
   grantsDone: [8, struct({ outcomes: list(grantOutcome) })],

@@ -143,11 +143,7 @@ export function acceptRanges(state: ShardState, scope: EntryScope, command: Acce
   return { kind: "rangesJudged", outcomes };
 }
 
-export function releaseRanges(
-  state: ShardState,
-  scope: EntryScope,
-  command: Release,
-): ShardResult {
+export function releaseRanges(state: ShardState, scope: EntryScope, command: Release): ShardResult {
   const changes = new ChangesByKeyspace();
   const vacated: RangeSlot[] = [];
   const outcomes = command.ranges.map((named) =>

@@ -150,11 +150,7 @@ export function checkShardDelta(
 }
 
 /** The events, replayed on the ranges before, give the ranges after. */
-function checkEvents(
-  before: ShardPicture,
-  state: ShardState,
-  events: readonly ShardEvent[],
-): void {
+function checkEvents(before: ShardPicture, state: ShardState, events: readonly ShardEvent[]): void {
   const replayed = new Map<string, RangeRecord>();
   for (const [rangeId, { record }] of before.ranges) replayed.set(rangeId, record);
   for (const { changes } of events) {

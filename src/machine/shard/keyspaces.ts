@@ -125,11 +125,7 @@ export function abortImport(state: ShardState, command: AbortImport): ShardResul
 }
 
 /** Intended owners that are here already need not come again. */
-function grantToOpenSessions(
-  state: ShardState,
-  scope: EntryScope,
-  keyspace: Keyspace,
-): number {
+function grantToOpenSessions(state: ShardState, scope: EntryScope, keyspace: Keyspace): number {
   const before = keyspace.unownedCount;
   for (const session of state.sessions.values()) grantIntended(state, scope, session);
   return before - keyspace.unownedCount;

@@ -11,7 +11,6 @@
  * Cutting a range loose (an exception, a successor) first captures the deadline that it has.
  */
 
-import type { Revision } from "../../base/brands.ts";
 import { defined } from "../../base/assert.ts";
 import type { EntryScope, Extension, RangeSlot, Session, ShardState, Standing } from "./state.ts";
 import { BASE_DURATION_MS, BASE_KEYSPACE_ID, heldRanges } from "./state.ts";
@@ -49,7 +48,7 @@ export function startLease(
   const { keyspaceId, rangeId, epoch, startKey } = slot.record;
   const durationMs = durationOf(state, keyspaceId);
   slot.ownDeadlineMs = scope.timeMs + durationMs;
-  slot.detachedOrder = ++state.leaseOrder;
+  slot.detachedOrder = nextLeaseOrder(state);
   state.due.add({ kind: "range", deadlineMs: slot.ownDeadlineMs, rangeId, epoch });
   let held = session.held.get(keyspaceId);
   if (held === undefined) {
@@ -60,25 +59,38 @@ export function startLease(
   raiseStanding(state, session, standingOf(session, keyspaceId), slot.ownDeadlineMs);
 }
 
-/** Cuts a range loose from its session's renewals up to now; it keeps the deadline that it has. */
-export function detach(state: ShardState, session: Session, slot: RangeSlot): void {
+/** A fresh position among all renewals, grants and detachments. */
+export function nextLeaseOrder(state: ShardState): number {
+  return ++state.leaseOrder;
+}
+
+/**
+ * Cuts a range loose from its session's renewals up to and including `order`; it keeps the deadline
+ * that it has.
+ */
+export function detach(
+  state: ShardState,
+  session: Session,
+  slot: RangeSlot,
+  order: number = nextLeaseOrder(state),
+): void {
   slot.ownDeadlineMs = deadlineMs(session, slot);
-  slot.detachedOrder = ++state.leaseOrder;
+  slot.detachedOrder = order;
   const { rangeId, epoch } = slot.record;
   state.due.add({ kind: "range", deadlineMs: slot.ownDeadlineMs, rangeId, epoch });
 }
 
-/** Extends one standing by a renewal whose view was complete up to asOf. */
+/** Extends one standing by a renewal: its order, and up to where its view was complete. */
 export function extend(
   state: ShardState,
   scope: EntryScope,
   session: Session,
   keyspaceId: number,
-  asOf: Revision,
+  { order, asOf }: Omit<Extension, "deadlineMs">,
 ): void {
   const standing = standingOf(session, keyspaceId);
   const deadline = scope.timeMs + durationOf(state, keyspaceId);
-  const extension: Extension = { order: ++state.leaseOrder, asOf, deadlineMs: deadline };
+  const extension: Extension = { order, asOf, deadlineMs: deadline };
   standing.extensions = standing.extensions.filter(
     (earlier) => earlier.asOf > asOf || earlier.deadlineMs > deadline,
   );
@@ -117,12 +129,7 @@ function raiseStanding(
   remind(state, session, standing, deadline);
 }
 
-function remind(
-  state: ShardState,
-  session: Session,
-  standing: Standing,
-  deadline: number,
-): void {
+function remind(state: ShardState, session: Session, standing: Standing, deadline: number): void {
   const { nodeId, incarnation } = session;
   const { keyspaceId } = standing;
   state.due.add({ kind: "standing", deadlineMs: deadline, nodeId, incarnation, keyspaceId });

@@ -107,11 +107,7 @@ export function setSuccessor(
 }
 
 /** Takes the successor back. Renewals from now on extend the lease again. */
-export function liftSuccessor(
-  state: ShardState,
-  scope: EntryScope,
-  slot: RangeSlot,
-): RecordChange {
+export function liftSuccessor(state: ShardState, scope: EntryScope, slot: RangeSlot): RecordChange {
   const session = sessionOf(state, slot);
   detach(state, session, slot);
   const change = changeSuccessor(slot, undefined);

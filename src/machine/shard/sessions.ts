@@ -1,14 +1,16 @@
 /**
- * Sessions: opened by an incarnation, renewed as a whole, ended by their standings (laws 8, 11, 13).
+ * Sessions: opened by an incarnation, renewed as a whole, ended by their standings (laws 8, 11,
+ * 13).
  */
 
 import type { HoldChange, LeaseTerm, RenewalAnswer, ShardResult } from "./answers.ts";
 import { refused } from "./answers.ts";
 import type { ExceptedSpan, OpenSession, Renew, Renewal } from "./commands.ts";
+import type { Revision } from "../../base/brands.ts";
 import { compareBytes } from "../../base/bytes.ts";
 import { bytesMap, numberMap, type OrderedMap } from "../../base/ordered-map.ts";
 import { spansOverlap } from "../../base/span.ts";
-import { detach, extend } from "./leases.ts";
+import { detach, extend, nextLeaseOrder } from "./leases.ts";
 import { grantIntended } from "./ranges.ts";
 import {
   BASE_KEYSPACE_ID,
@@ -45,11 +47,14 @@ export function openSession(
     standings: numberMap(),
     held: numberMap(),
     changes: [],
-    changesFloor: scope.revision,
+    // Before its first session it held nothing: that view is complete, too. But not before a second
+    // one, by whose very entry the first may have ended, ranges and all.
+    changesFloor: newest === incarnation ? scope.revision : ((scope.revision - 1) as Revision),
   };
   state.sessions.set(nodeId, session);
   state.incarnations.set(nodeId, incarnation);
-  extend(state, scope, session, BASE_KEYSPACE_ID, scope.revision);
+  const order = nextLeaseOrder(state);
+  extend(state, scope, session, BASE_KEYSPACE_ID, { order, asOf: scope.revision });
   const grantedCount = grantIntended(state, scope, session);
   return {
     kind: "sessionOpened",
@@ -83,26 +88,29 @@ function renewSession(state: ShardState, scope: EntryScope, renewal: Renewal): R
   if (renewal.asOf < session.changesFloor) {
     return { kind: "viewTooOld", floor: session.changesFloor };
   }
-  for (const span of renewal.except) detachSpan(state, session, span);
+  // The excepted ranges and the extension share one order: this renewal does not count for them.
+  const order = nextLeaseOrder(state);
+  for (const span of renewal.except) detachSpan(state, session, span, order);
   // A session has a standing wherever it holds a range, and the base one.
   const keyspaceIds = new Set([BASE_KEYSPACE_ID, ...session.standings.keys()]);
-  for (const keyspaceId of keyspaceIds) extend(state, scope, session, keyspaceId, renewal.asOf);
-  session.changes = session.changes.filter((change) => change.revision > renewal.asOf);
-  session.changesFloor = renewal.asOf;
+  const { asOf } = renewal;
+  for (const keyspaceId of keyspaceIds) extend(state, scope, session, keyspaceId, { order, asOf });
+  session.changes = session.changes.filter((change) => change.revision > asOf);
+  session.changesFloor = asOf;
   const changes: readonly HoldChange[] = [...session.changes];
   return { kind: "extended", durations: leaseTerms(state), changes };
 }
 
-function detachSpan(state: ShardState, session: Session, span: ExceptedSpan): void {
+function detachSpan(state: ShardState, session: Session, span: ExceptedSpan, order: number): void {
   const held = session.held.get(span.keyspaceId);
   if (held === undefined) return;
   const before = held.floor(span.startKey);
   if (before !== undefined && spansOverlap(before[1].record, span)) {
-    detach(state, session, before[1]);
+    detach(state, session, before[1], order);
   }
   for (const [startKey, slot] of held.entriesFrom(span.startKey)) {
     if (span.endKey !== undefined && compareBytes(startKey, span.endKey) >= 0) return;
-    if (slot !== before?.[1]) detach(state, session, slot);
+    if (slot !== before?.[1]) detach(state, session, slot, order);
   }
 }
 

@@ -3,8 +3,8 @@
  *
  * A block "console tour" holds commands to run one after the other, "console tour-background" ones
  * that go on in terminals of their own. Lines after a command are its output; "..." stands for any
- * number of lines. Numbers differ from run to run and spaces from table to table, so neither counts;
- * a shown line may stop early.
+ * number of lines. Numbers differ from run to run and spaces from table to table, so neither
+ * counts; a shown line may stop early.
  */
 
 export interface TourCommand {

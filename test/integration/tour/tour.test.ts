@@ -59,7 +59,15 @@ test("the tour's promises hold when the leader is killed", async () => {
   const owners = ["node-1", "node-2"];
   for (const [at, range] of before.entries()) {
     await run(["release", "--range", range.rangeId, "--yes"]);
-    await run(["grant", "--keyspace", "demo", "--range", range.rangeId, "--to", owners[at % 2] ?? ""]);
+    await run([
+      "grant",
+      "--keyspace",
+      "demo",
+      "--range",
+      range.rangeId,
+      "--to",
+      owners[at % 2] ?? "",
+    ]);
   }
   const after = await ranges();
   expect(after.map(({ rangeId }) => rangeId)).toEqual(before.map(({ rangeId }) => rangeId));
@@ -115,7 +123,7 @@ function expectWhole(lines: readonly WatchLine[], after: readonly RangeLine[]): 
   for (const { epoch } of after) expect(told).toContain(`"epoch":"${epoch}"`);
 }
 
-/** Runs a command until its output is as shown: owners need a moment to take what they are given. */
+/** Runs a command until its output is as shown: owners need a moment to take their grants. */
 async function shows(words: readonly string[], shown: readonly string[]): Promise<void> {
   const mayRepeat = ["route", "range", "node", "status"].includes(words[0] ?? "");
   const deadlineMs = performance.now() + (mayRepeat ? 15_000 : 0);

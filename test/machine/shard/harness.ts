@@ -2,10 +2,27 @@
  * Drives a shard machine entry by entry, with every invariant of SPEC.md checked after each.
  */
 
-import type { Epoch, GroupId, Incarnation, LogIndex, LogTimeMs, Revision, Term } from "../../../src/base/brands.ts";
-import { utf8ToBytes } from "../../../src/base/bytes.ts";
-import type { ShardAnswer, ShardResult } from "../../../src/machine/shard/answers.ts";
-import type { ShardCommand, ShardRequest } from "../../../src/machine/shard/commands.ts";
+import type {
+  Epoch,
+  GroupId,
+  Incarnation,
+  LogIndex,
+  LogTimeMs,
+  Revision,
+  Term,
+} from "../../../src/base/brands.ts";
+import { bytesToUtf8, utf8ToBytes } from "../../../src/base/bytes.ts";
+import type { EntryMeta } from "../../../src/machine/group.ts";
+import type {
+  RenewalAnswer,
+  ShardAnswer,
+  ShardResult,
+} from "../../../src/machine/shard/answers.ts";
+import type {
+  ExceptedSpan,
+  ShardCommand,
+  ShardRequest,
+} from "../../../src/machine/shard/commands.ts";
 import type { ShardEvent } from "../../../src/machine/shard/events.ts";
 import {
   checkShard,
@@ -37,17 +54,24 @@ export class ShardHarness {
   /** Applies a command at the present log time. */
   apply(command: ShardCommand, requestId?: ShardRequest["requestId"]): Step {
     const before = pictureOfShard(this.machine.state);
-    const meta = {
-      index: ++this.#index as LogIndex,
-      term: 1 as Term,
-      timeMs: this.timeMs as LogTimeMs,
-    };
-    const applied = this.machine.apply(meta, { requestId, command });
+    const applied = this.machine.apply(this.#nextMeta(), { requestId, command });
     checkShard(this.machine.state);
     const { answer, events, revision } = applied;
     if (answer === undefined) throw new Error("a command has an answer");
     checkShardDelta(before, this.machine.state, events, factsOf(command));
     return { revision, answer, result: answer.result, events };
+  }
+
+  /** Applies a leader's noop. */
+  noop(): readonly ShardEvent[] {
+    const before = pictureOfShard(this.machine.state);
+    const meta = this.#nextMeta();
+    const { answer, events } = this.machine.apply(meta, undefined);
+    checkShard(this.machine.state);
+    if (answer !== undefined) throw new Error("a noop has no answer");
+    const facts = { renewedNodeIds: new Set<string>(), releasedRangeIds: new Set<string>() };
+    checkShardDelta(before, this.machine.state, events, facts);
+    return events;
   }
 
   /** Lets log time pass, then ends what is due, as a leader would. */
@@ -94,14 +118,54 @@ export class ShardHarness {
     return this.apply({ kind: "grant", items: [item], onlyUnowned });
   }
 
-  renew(nodeId: string, asOf: number = this.revision, incarnation = 1): Step {
+  renew(
+    nodeId: string,
+    asOf: number = this.revision,
+    incarnation = 1,
+    except: readonly ExceptedSpan[] = [],
+  ): Step {
     const renewal = {
       nodeId,
       incarnation: incarnation as Incarnation,
       asOf: asOf as Revision,
-      except: [],
+      except,
     };
     return this.apply({ kind: "renew", renewals: [renewal] });
+  }
+
+  /** What a single renewal was answered. */
+  renewed(...args: Parameters<ShardHarness["renew"]>): RenewalAnswer {
+    return renewalOf(this.renew(...args));
+  }
+
+  withdraw(rangeId: string): Step {
+    const { epoch, descriptorRevision } = this.range(rangeId);
+    return this.apply({
+      kind: "withdrawSuccessor",
+      rangeId,
+      expectedEpoch: epoch,
+      expectedDescriptorRevision: descriptorRevision,
+    });
+  }
+
+  /** A part of a map, as start keys with the nodes that are to own them. */
+  stage(
+    importId: string,
+    keyspaceId: number,
+    part: number,
+    rows: readonly (readonly [key: string, nodeId?: string])[],
+  ): Step {
+    return this.apply({
+      kind: "stageImport",
+      importId,
+      keyspaceId,
+      part,
+      rows: rows.map(([key, nodeId]) => ({ startKey: utf8ToBytes(key), intendedNodeId: nodeId })),
+    });
+  }
+
+  commit(importId: string, keyspaceId: number, rowCount: number): Step {
+    return this.apply({ kind: "commitImport", importId, keyspaceId, rowCount });
   }
 
   release(rangeId: string, nodeId: string, incarnation = 1): Step {
@@ -138,6 +202,49 @@ export class ShardHarness {
     if (slot === undefined) throw new Error(`no range ${rangeId}`);
     return deadlineMs(sessionOf(state, slot), slot);
   }
+
+  #nextMeta(): EntryMeta {
+    const index = ++this.#index as LogIndex;
+    return { index, term: 1 as Term, timeMs: this.timeMs as LogTimeMs };
+  }
+}
+
+/** A keyspace of one range, granted to node "a" at log time 0. */
+export function shardWithOwner(durationMs = 3_000): { shard: ShardHarness; rangeId: string } {
+  const shard = new ShardHarness();
+  const keyspaceId = shard.keyspace("orders", { leaseDurationMs: durationMs });
+  const rangeId = onlyRange(shard, keyspaceId);
+  shard.open("a");
+  shard.grant(rangeId, "a");
+  return { shard, rangeId };
+}
+
+export function onlyRange(shard: ShardHarness, keyspaceId: number): string {
+  const [range] = shard.ranges(keyspaceId);
+  if (range === undefined) throw new Error("a keyspace has a range");
+  return range.rangeId;
+}
+
+export function renewalOf({ result }: Step): RenewalAnswer {
+  const answer = result.kind === "renewed" ? result.answers[0] : undefined;
+  if (answer === undefined) throw new Error(`no renewal was answered: ${result.kind}`);
+  return answer;
+}
+
+/** The changes that an extending answer tells, in short. */
+export function changesOf(answer: RenewalAnswer): string[] {
+  if (answer.kind !== "extended") throw new Error(`not extended: ${answer.kind}`);
+  return answer.changes.map(({ kind, range }) => `${kind} ${bytesToUtf8(range.startKey) ?? "?"}`);
+}
+
+/** The reason of a refusal, or the kind of result that it is instead. */
+export function reasonOf({ result }: Step): string {
+  return result.kind === "refused" ? result.reason : result.kind;
+}
+
+export function excepted(keyspaceId: number, from: string, to?: string): ExceptedSpan {
+  const endKey = to === undefined ? undefined : utf8ToBytes(to);
+  return { keyspaceId, startKey: utf8ToBytes(from), endKey };
 }
 
 function factsOf(command: ShardCommand): {

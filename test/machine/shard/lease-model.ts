@@ -1,0 +1,280 @@
+/**
+ * Leases a second time, as naively as law 8 reads: every range has a deadline of its own, and a
+ * renewal walks over all of them. Written from the laws alone and compared with the machine, whose
+ * renewals take constant time. Knows nothing of imports and request ids.
+ */
+
+import { bytesEqual, compareBytes } from "../../../src/base/bytes.ts";
+import { type Span, spansOverlap } from "../../../src/base/span.ts";
+import type {
+  Grant,
+  GrantItem,
+  Renewal,
+  ShardCommand,
+} from "../../../src/machine/shard/commands.ts";
+
+/** How long a session that holds nothing is taken for alive. */
+const BASE_MS = 10_000;
+const BASE = 0;
+
+interface ModelOwner {
+  readonly nodeId: string;
+  readonly incarnation: number;
+}
+
+export interface ModelRange extends Span {
+  readonly rangeId: string;
+  readonly keyspaceId: number;
+  epoch: number;
+  descriptorRevision: number;
+  owner: ModelOwner | undefined;
+  successor: ModelOwner | undefined;
+  deadlineMs: number;
+}
+
+export interface ModelChange {
+  readonly revision: number;
+  readonly kind: string;
+  readonly rangeId: string;
+  readonly epoch: number;
+}
+
+export interface ModelSession extends ModelOwner {
+  /** Standing ends, by keyspace. */
+  readonly standings: Map<number, number>;
+  /** All there ever were. */
+  readonly changes: ModelChange[];
+  /** Renewals with an older view than this are refused. */
+  keptAfter: number;
+}
+
+export type ModelRenewal = "noSession" | "asOfAhead" | "viewTooOld" | "extended";
+
+export class LeaseModel {
+  revision = 0;
+  timeMs = 0;
+  readonly durations = new Map<number, number>();
+  readonly ranges = new Map<string, ModelRange>();
+  readonly sessions = new Map<string, ModelSession>();
+  readonly #newest = new Map<string, number>();
+  #vacated: ModelRange[] = [];
+
+  /** Answers what became of each renewal; empty for other commands. */
+  apply(command: ShardCommand, timeMs: number): ModelRenewal[] {
+    this.revision++;
+    this.timeMs = timeMs;
+    this.#endDue();
+    if (command.kind === "renew") return command.renewals.map((renewal) => this.#renew(renewal));
+    this.#run(command);
+    return [];
+  }
+
+  /** What a session holds, by range id. */
+  held(session: ModelOwner): ModelRange[] {
+    return [...this.ranges.values()].filter(({ owner }) => isSame(owner, session));
+  }
+
+  /** Law 9: standings, then single ranges, then successors that are still alive. */
+  #endDue(): void {
+    for (const session of this.sessions.values()) {
+      for (const [keyspaceId, endMs] of session.standings) {
+        if (endMs > this.timeMs) continue;
+        for (const range of this.held(session)) {
+          if (range.keyspaceId === keyspaceId) this.#end(range, "expired");
+        }
+        session.standings.delete(keyspaceId);
+      }
+      if (session.standings.size === 0) this.sessions.delete(session.nodeId);
+    }
+    for (const range of this.ranges.values()) {
+      if (range.owner !== undefined && range.deadlineMs <= this.timeMs) this.#end(range, "expired");
+    }
+    this.#grantToSuccessors();
+  }
+
+  #run(command: Exclude<ShardCommand, { kind: "renew" }>): void {
+    switch (command.kind) {
+      case "createKeyspace": {
+        const { keyspaceId, leaseDurationMs } = command.terms;
+        if (this.durations.has(keyspaceId)) return;
+        this.durations.set(keyspaceId, leaseDurationMs);
+        this.#replaceMap(keyspaceId, []);
+        return;
+      }
+      case "defineRanges": {
+        const ofKeyspace = [...this.ranges.values()].filter(
+          ({ keyspaceId }) => keyspaceId === command.keyspaceId,
+        );
+        if (ofKeyspace.some(({ epoch }) => epoch > 0)) return;
+        this.#replaceMap(command.keyspaceId, command.splitKeys);
+        return;
+      }
+      case "openSession":
+        this.#open(command.nodeId, command.incarnation);
+        return;
+      case "release":
+        for (const { rangeId, epoch } of command.ranges) {
+          const range = this.ranges.get(rangeId);
+          if (range?.epoch !== epoch || !isSame(range.owner, command)) continue;
+          this.#end(range, "released");
+        }
+        this.#grantToSuccessors();
+        return;
+      case "grant":
+        this.#grant(command);
+        return;
+      case "withdrawSuccessor": {
+        const range = this.ranges.get(command.rangeId);
+        if (range === undefined || !this.#isExpected(range, command)) return;
+        if (range.successor === undefined) return;
+        range.successor = undefined;
+        this.#note(range, "successorLifted");
+        return;
+      }
+      case "accept":
+      case "expire":
+      case "stageImport":
+      case "commitImport":
+      case "abortImport":
+        return;
+    }
+  }
+
+  #replaceMap(keyspaceId: number, splitKeys: readonly Uint8Array[]): void {
+    for (const range of this.ranges.values()) {
+      if (range.keyspaceId === keyspaceId) this.ranges.delete(range.rangeId);
+    }
+    const starts = [new Uint8Array(0), ...splitKeys];
+    for (const [ordinal, startKey] of starts.entries()) {
+      const rangeId = `1.${this.revision}.${ordinal}`;
+      this.ranges.set(rangeId, {
+        rangeId,
+        keyspaceId,
+        startKey,
+        endKey: starts[ordinal + 1],
+        epoch: 0,
+        descriptorRevision: this.revision,
+        owner: undefined,
+        successor: undefined,
+        deadlineMs: 0,
+      });
+    }
+  }
+
+  #open(nodeId: string, incarnation: number): void {
+    const newest = this.#newest.get(nodeId) ?? 0;
+    if (incarnation < newest || this.sessions.has(nodeId)) return;
+    this.#newest.set(nodeId, incarnation);
+    const standings = new Map([[BASE, this.timeMs + BASE_MS]]);
+    // What it held in an earlier session of its own is no view of this one.
+    const keptAfter = incarnation === newest ? this.revision : this.revision - 1;
+    this.sessions.set(nodeId, { nodeId, incarnation, standings, changes: [], keptAfter });
+  }
+
+  /** Law 8, word by word. */
+  #renew({ nodeId, incarnation, asOf, except }: Renewal): ModelRenewal {
+    const session = this.sessions.get(nodeId);
+    if (session?.incarnation !== incarnation) return "noSession";
+    if (asOf > this.revision) return "asOfAhead";
+    if (asOf < session.keptAfter) return "viewTooOld";
+    for (const range of this.held(session)) {
+      const isExcepted = except.some(
+        (span) => span.keyspaceId === range.keyspaceId && spansOverlap(span, range),
+      );
+      if (range.epoch > asOf || isExcepted || range.successor !== undefined) continue;
+      range.deadlineMs = Math.max(range.deadlineMs, this.#endOf(range.keyspaceId));
+    }
+    for (const keyspaceId of session.standings.keys()) this.#raise(session, keyspaceId);
+    this.#raise(session, BASE);
+    session.keptAfter = asOf;
+    return "extended";
+  }
+
+  #grant({ items, onlyUnowned }: Grant): void {
+    const plans: { range: ModelRange; session: ModelSession }[] = [];
+    for (const [at, item] of items.entries()) {
+      const range = this.ranges.get(item.rangeId);
+      const session = this.sessions.get(item.nodeId);
+      if (items.findIndex(({ rangeId }) => rangeId === item.rangeId) < at) return;
+      if (range === undefined || session === undefined || !this.#isExpected(range, item)) return;
+      if (item.incarnation !== undefined && item.incarnation !== session.incarnation) return;
+      const { owner, successor } = range;
+      const isOther = owner !== undefined && !isSame(owner, session);
+      if (isOther && onlyUnowned) return;
+      if (isOther && successor !== undefined && !isSame(successor, session)) return;
+      plans.push({ range, session });
+    }
+    for (const { range, session } of plans) {
+      if (range.owner === undefined) this.#give(range, session);
+      else if (!isSame(range.owner, session) && range.successor === undefined) {
+        range.successor = session;
+        this.#note(range, "successorSet");
+      }
+    }
+  }
+
+  #isExpected(
+    range: ModelRange,
+    expected: Pick<GrantItem, "expectedEpoch" | "expectedDescriptorRevision">,
+  ): boolean {
+    return (
+      expected.expectedEpoch === range.epoch &&
+      expected.expectedDescriptorRevision === range.descriptorRevision
+    );
+  }
+
+  #give(range: ModelRange, session: ModelSession): void {
+    const { nodeId, incarnation } = session;
+    range.owner = { nodeId, incarnation };
+    range.successor = undefined;
+    range.epoch = this.revision;
+    range.descriptorRevision = this.revision;
+    range.deadlineMs = this.#endOf(range.keyspaceId);
+    this.#raise(session, range.keyspaceId);
+    this.#note(range, "granted");
+  }
+
+  #end(range: ModelRange, why: "released" | "expired"): void {
+    this.#note(range, why);
+    range.owner = undefined;
+    range.descriptorRevision = this.revision;
+    this.#vacated.push(range);
+  }
+
+  #grantToSuccessors(): void {
+    for (const range of this.#vacated.splice(0)) {
+      const { successor } = range;
+      if (successor === undefined) continue;
+      const session = this.sessions.get(successor.nodeId);
+      range.successor = undefined;
+      if (session?.incarnation === successor.incarnation) this.#give(range, session);
+    }
+  }
+
+  /** A change to what the present owner holds. */
+  #note({ owner, rangeId, epoch }: ModelRange, kind: string): void {
+    const session = owner && this.sessions.get(owner.nodeId);
+    session?.changes.push({ revision: this.revision, kind, rangeId, epoch });
+  }
+
+  #endOf(keyspaceId: number): number {
+    return this.timeMs + (keyspaceId === BASE ? BASE_MS : (this.durations.get(keyspaceId) ?? 0));
+  }
+
+  #raise(session: ModelSession, keyspaceId: number): void {
+    const present = session.standings.get(keyspaceId) ?? 0;
+    session.standings.set(keyspaceId, Math.max(present, this.#endOf(keyspaceId)));
+  }
+}
+
+export function isSame(a: ModelOwner | undefined, b: ModelOwner | undefined): boolean {
+  return a?.nodeId === b?.nodeId && a?.incarnation === b?.incarnation;
+}
+
+export function isSameSpan(a: Span, b: Span): boolean {
+  const sameEnd =
+    a.endKey === undefined || b.endKey === undefined
+      ? a.endKey === b.endKey
+      : compareBytes(a.endKey, b.endKey) === 0;
+  return bytesEqual(a.startKey, b.startKey) && sameEnd;
+}

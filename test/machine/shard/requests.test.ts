@@ -1,0 +1,119 @@
+/** Request ids at the shard: answered once, remembered until acknowledged (law 5). */
+
+import { expect, test } from "vitest";
+import type { Revision } from "../../../src/base/brands.ts";
+import { utf8ToBytes } from "../../../src/base/bytes.ts";
+import type { RequestId } from "../../../src/machine/common/request-ids.ts";
+import type { ShardCommand } from "../../../src/machine/shard/commands.ts";
+import { reasonOf, ShardHarness, shardWithOwner, type Step } from "./harness.ts";
+
+function idOf(sequence: number, change: Partial<RequestId> = {}): RequestId {
+  return {
+    clientId: "cli",
+    sequence,
+    seenRevision: 1 as Revision,
+    acknowledgedBelow: 0,
+    ...change,
+  };
+}
+
+function define(keyspaceId: number, ...keys: string[]): ShardCommand {
+  return { kind: "defineRanges", keyspaceId, splitKeys: keys.map(utf8ToBytes) };
+}
+
+function shardWithKeyspace(): { shard: ShardHarness; keyspaceId: number } {
+  const shard = new ShardHarness();
+  return { shard, keyspaceId: shard.keyspace("orders") };
+}
+
+test("a repeat gets the first answer with its revision, and is not run again", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  const first = shard.apply(define(keyspaceId, "c"), idOf(1));
+  shard.apply(define(keyspaceId, "c", "f"), idOf(2));
+  const repeat = shard.apply(define(keyspaceId, "c"), idOf(1));
+  expect(repeat.answer).toEqual({ ...first.answer, replayed: true });
+  expect(repeat.answer.revision).toBe(first.revision);
+  expect(repeat.events).toEqual([]);
+  expect(shard.ranges(keyspaceId)).toHaveLength(3);
+});
+
+test("a refusal is remembered like any other answer", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  const refused = shard.apply(define(7, "c"), idOf(1));
+  expect(reasonOf(refused)).toBe("keyspaceNotFound");
+  const { shard: owned, rangeId } = shardWithOwner();
+  const grant: ShardCommand = {
+    kind: "grant",
+    onlyUnowned: true,
+    items: [
+      {
+        rangeId,
+        nodeId: "b",
+        expectedEpoch: owned.range(rangeId).epoch,
+        expectedDescriptorRevision: owned.range(rangeId).descriptorRevision,
+        incarnation: undefined,
+      },
+    ],
+  };
+  expect(reasonOf(owned.apply(grant, idOf(1)))).toBe("noSession");
+  owned.open("b");
+  const repeat = owned.apply(grant, idOf(1));
+  expect([repeat.answer.replayed, reasonOf(repeat)]).toEqual([true, "noSession"]);
+  expect(keyspaceId).toBe(1);
+});
+
+test("the same id with another effect or another seen revision is refused", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  shard.apply(define(keyspaceId, "c"), idOf(1));
+  expect(reasonOf(shard.apply(define(keyspaceId, "d"), idOf(1)))).toBe("requestIdReused");
+  const otherSeen = idOf(1, { seenRevision: 0 as Revision });
+  expect(reasonOf(shard.apply(define(keyspaceId, "c"), otherSeen))).toBe("requestIdReused");
+  const otherClient = idOf(1, { clientId: "other" });
+  expect(reasonOf(shard.apply(define(keyspaceId, "d"), otherClient))).toBe("rangesDefined");
+});
+
+test("a seen revision above the entry's own is refused, and the id stays usable", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  const ahead = idOf(1, { seenRevision: (shard.revision + 2) as Revision });
+  const refused = shard.apply(define(keyspaceId, "c"), ahead);
+  expect(reasonOf(refused)).toBe("seenRevisionAhead");
+  expect(refused.events).toEqual([]);
+  // One entry later the same id is of the past.
+  expect(reasonOf(shard.apply(define(keyspaceId, "c"), ahead))).toBe("rangesDefined");
+});
+
+test("what the client acknowledged is forgotten and never run again", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  const steps: Step[] = [1, 2, 3].map((sequence) =>
+    shard.apply(define(keyspaceId, `k${sequence}`), idOf(sequence)),
+  );
+  expect(steps.map(reasonOf)).toEqual(["rangesDefined", "rangesDefined", "rangesDefined"]);
+  shard.apply(define(keyspaceId, "k4"), idOf(4, { acknowledgedBelow: 3 }));
+  for (const sequence of [1, 2]) {
+    const late = shard.apply(define(keyspaceId, `k${sequence}`), idOf(sequence));
+    expect(reasonOf(late)).toBe("requestIdExpired");
+    expect(late.events).toEqual([]);
+  }
+  const kept = shard.apply(define(keyspaceId, "k3"), idOf(3));
+  expect(kept.answer.replayed).toBe(true);
+  // A mark that was overtaken does not go back.
+  shard.apply(define(keyspaceId, "k5"), idOf(5, { acknowledgedBelow: 1 }));
+  expect(reasonOf(shard.apply(define(keyspaceId, "k2"), idOf(2)))).toBe("requestIdExpired");
+});
+
+test("a mark above the request's own sequence does not forget the request itself", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  const id = idOf(4, { acknowledgedBelow: 99 });
+  shard.apply(define(keyspaceId, "c"), id);
+  expect(shard.apply(define(keyspaceId, "c"), id).answer.replayed).toBe(true);
+  expect(reasonOf(shard.apply(define(keyspaceId, "c"), idOf(3)))).toBe("requestIdExpired");
+});
+
+test("renewals, acceptances, releases and expiries leave no trace in the memory (law 5)", () => {
+  const { shard, rangeId } = shardWithOwner();
+  shard.renew("a");
+  shard.accept(rangeId, "a", shard.range(rangeId).epoch);
+  shard.release(rangeId, "a");
+  shard.advance(20_000);
+  expect(shard.machine.state.requests.clientCount).toBe(0);
+});

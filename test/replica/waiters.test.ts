@@ -1,0 +1,117 @@
+/** Who waits for an entry or an index is answered exactly once, and only with what is certain. */
+
+import { expect, test } from "vitest";
+import type { LogIndex, MonotonicMs, Term } from "../../src/base/brands.ts";
+import { Prng } from "../../src/base/prng.ts";
+import { ReadBatches } from "../../src/replica/reads.ts";
+import { AppliedWaiters, ProposalWaiters } from "../../src/replica/waiters.ts";
+
+function index(value: number): LogIndex {
+  return value as LogIndex;
+}
+
+function at(value: number): MonotonicMs {
+  return value as MonotonicMs;
+}
+
+class Proposals {
+  readonly waiters = new ProposalWaiters<string>();
+  readonly answers: string[] = [];
+
+  add(name: string, position: number, term: number, deadlineMs = 1_000): void {
+    this.waiters.add(index(position), {
+      term: term as Term,
+      deadlineMs: at(deadlineMs),
+      settle: (outcome) => {
+        const what = outcome.kind === "applied" ? outcome.answer : outcome.outcome;
+        this.answers.push(`${name}: ${what}`);
+      },
+    });
+  }
+}
+
+test("an applied entry answers the proposal of the same index and term, and no other", () => {
+  const proposals = new Proposals();
+  proposals.add("a", 5, 2);
+  proposals.add("b", 6, 2);
+  proposals.waiters.applied(index(4), 2 as Term, "four");
+  proposals.waiters.applied(index(5), 2 as Term, "five");
+  proposals.waiters.applied(index(6), 3 as Term, "another's");
+  proposals.waiters.applied(index(6), 3 as Term, "another's");
+  expect(proposals.answers).toEqual(["a: five", "b: notApplied"]);
+  expect(proposals.waiters.size).toBe(0);
+});
+
+test("a new proposal at an index leaves the older one there unknown: it may still be committed", () => {
+  const proposals = new Proposals();
+  proposals.add("old", 5, 2);
+  proposals.add("new", 5, 4);
+  expect(proposals.answers).toEqual(["old: unknown"]);
+  proposals.waiters.applied(index(5), 4 as Term, "five");
+  expect(proposals.answers).toEqual(["old: unknown", "new: five"]);
+});
+
+test("deadlines and the end leave the outcome unknown, once", () => {
+  const proposals = new Proposals();
+  proposals.add("a", 1, 1, 10);
+  proposals.add("b", 2, 1, 11);
+  proposals.add("c", 3, 1, 12);
+  proposals.waiters.expire(at(9));
+  expect(proposals.answers).toEqual([]);
+  proposals.waiters.expire(at(11));
+  proposals.waiters.failAll("shuttingDown");
+  proposals.waiters.failAll("shuttingDown");
+  proposals.waiters.applied(index(1), 1 as Term, "late");
+  expect(proposals.answers).toEqual(["a: unknown", "b: unknown", "c: unknown"]);
+});
+
+test("those who wait for an index go when it is applied, when it is too late, or at the end", () => {
+  const waiters = new AppliedWaiters();
+  const answers: string[] = [];
+  const add = (name: string, position: number, deadlineMs: number): void =>
+    waiters.add({
+      index: index(position),
+      deadlineMs: at(deadlineMs),
+      settle: (isApplied) => void answers.push(`${name}: ${isApplied}`),
+    });
+  add("a", 3, 100);
+  add("b", 5, 100);
+  add("c", 5, 10);
+  add("d", 9, 100);
+  waiters.applied(index(2));
+  waiters.expire(at(10));
+  waiters.applied(index(5));
+  waiters.failAll();
+  waiters.failAll();
+  expect(answers).toEqual(["c: false", "a: true", "b: true", "d: false"]);
+});
+
+test("a batch is closed when it is taken, and each reader is answered once", () => {
+  const reads = new ReadBatches(Prng.fromSeed(1));
+  const answers: string[] = [];
+  const join = (name: string, deadlineMs = 1_000): void =>
+    reads.join({
+      deadlineMs: at(deadlineMs),
+      settle: (outcome) => void answers.push(`${name}: ${outcome}`),
+    });
+  join("a");
+  join("b", 50);
+  const first = reads.take(at(1));
+  expect(reads.hasGathered).toBe(false);
+  join("c");
+  const second = reads.take(at(20));
+  join("d");
+  expect(second).toBeGreaterThan(first);
+  reads.expire(at(50));
+  reads.confirmed(second, index(8));
+  reads.confirmed(second, index(9));
+  expect(answers).toEqual(["b: deadlineExceeded", "c: 8"]);
+  reads.confirmed(first, index(7));
+  expect([reads.confirmedAtMs, reads.confirmedIndex]).toEqual([20, 8]);
+  reads.refused(first, "leaderChanged");
+  reads.failAll();
+  expect(answers.slice(2)).toEqual(["a: 7", "d: deadlineExceeded"]);
+  join("e");
+  reads.refused(reads.take(at(60)), "overloaded");
+  expect(answers.at(-1)).toBe("e: overloaded");
+});
