@@ -10,7 +10,8 @@ import type { RecordChange } from "./events.ts";
 import type { Reminder } from "./due-queue.ts";
 import { endOwnership, grantToSuccessors } from "./ranges.ts";
 import { heldIn } from "./sessions.ts";
-import type { EntryScope, RangeSlot, Session, ShardState, Standing } from "./state.ts";
+import type { EntryScope, Session, ShardState, Standing } from "./state.ts";
+import type { RangeSlot } from "./types.ts";
 
 /** The log time of the earliest thing that is not over yet. Drops stale reminders on the way. */
 export function nextDueMs(state: ShardState): number | undefined {

@@ -25,7 +25,8 @@ import {
   ownerOf,
   setSuccessor,
 } from "./ranges.ts";
-import type { EntryScope, RangeSlot, Session, ShardState } from "./state.ts";
+import type { EntryScope, Session, ShardState } from "./state.ts";
+import type { RangeSlot } from "./types.ts";
 import { type Owner, sameOwner } from "./types.ts";
 
 /** One item of a grant, judged: what it will do, or why it will not. */

@@ -5,8 +5,7 @@
  * lost. Staged rows are seen by no reader; what is not committed expires by log time.
  */
 
-import { compareBytes } from "../../base/bytes.ts";
-import { EMPTY_BYTES } from "../../base/bytes.ts";
+import { type Bytes, compareBytes, EMPTY_BYTES } from "../../base/bytes.ts";
 import type { ShardResult } from "./answers.ts";
 import { refused } from "./answers.ts";
 import type {
@@ -17,7 +16,8 @@ import type {
   ImportRow,
   StageImport,
 } from "./commands.ts";
-import { grantIntended, newKeyspace, replaceMap } from "./ranges.ts";
+import { MapDraft } from "./map-draft.ts";
+import { grantIntended, newKeyspace, publishMap } from "./ranges.ts";
 import type { EntryScope, Keyspace, ShardState, Staging } from "./state.ts";
 
 /** What is staged is dropped after so long without another part or a commit. */
@@ -35,7 +35,8 @@ export function createKeyspace(
   if (state.keyspaces.has(keyspaceId)) return { kind: "keyspaceCreated", existed: true };
   const keyspace = newKeyspace(state, command.terms);
   const rows = [{ startKey: EMPTY_BYTES, intendedNodeId: undefined }];
-  scope.emit("keyspaceCreated", keyspaceId, replaceMap(state, scope, keyspace, rows));
+  const draft = draftOf(state, scope, keyspaceId, rows);
+  scope.emit("keyspaceCreated", keyspaceId, publishMap(state, scope, keyspace, draft));
   return { kind: "keyspaceCreated", existed: false };
 }
 
@@ -54,7 +55,8 @@ export function defineRanges(
     return refused("invalidSplitKeys", subject, { item: disordered - 1 });
   }
   keyspace.importedBy = undefined;
-  scope.emit("rangesDefined", command.keyspaceId, replaceMap(state, scope, keyspace, rows));
+  const draft = draftOf(state, scope, command.keyspaceId, rows);
+  scope.emit("rangesDefined", command.keyspaceId, publishMap(state, scope, keyspace, draft));
   return { kind: "rangesDefined", rangeCount: rows.length };
 }
 
@@ -74,7 +76,7 @@ export function stageImport(
   const expected = known?.parts ?? 0;
   if (part > expected) return refused("importOutOfOrder", importId, { item: expected });
   if (part === expected) {
-    const disordered = firstDisordered(rows, known?.rows.at(-1));
+    const disordered = firstDisordered(rows, known?.draft.lastStartKey);
     if (disordered !== undefined || rows.length === 0) {
       return refused("importInvalid", importId, { item: disordered ?? 0 });
     }
@@ -85,13 +87,14 @@ export function stageImport(
       return refused("importInvalid", importId, { waitMs: STAGING_MS });
     }
   }
-  const staging = known ?? { importId, keyspaceId, parts: 0, rows: [], deadlineMs: 0 };
+  const draft = known?.draft ?? new MapDraft(keyspaceId);
+  const staging = known ?? { importId, keyspaceId, parts: 0, draft, deadlineMs: 0 };
   if (part === expected) {
     staging.parts++;
-    for (const row of rows) staging.rows.push(row);
+    draft.add(state.group, scope.revision, rows);
   }
   keepStaging(state, scope, staging);
-  return { kind: "importStaged", stagedRows: staging.rows.length, expiresInMs: STAGING_MS };
+  return { kind: "importStaged", stagedRows: draft.rowCount, expiresInMs: STAGING_MS };
 }
 
 export function commitImport(
@@ -108,12 +111,12 @@ export function commitImport(
   }
   if (keyspace.everGranted) return refused("alreadyGranted", String(keyspaceId));
   const staging = state.imports.get(importId);
-  if (staging?.keyspaceId !== keyspaceId || staging.rows.length !== command.rowCount) {
-    return refused("importIncomplete", importId, { item: staging?.rows.length ?? 0 });
+  if (staging?.keyspaceId !== keyspaceId || staging.draft.rowCount !== command.rowCount) {
+    return refused("importIncomplete", importId, { item: staging?.draft.rowCount ?? 0 });
   }
   state.imports.delete(importId);
   keyspace.importedBy = importId;
-  scope.emit("imported", keyspaceId, replaceMap(state, scope, keyspace, staging.rows));
+  scope.emit("imported", keyspaceId, publishMap(state, scope, keyspace, staging.draft));
   const grantedCount = grantToOpenSessions(state, scope, keyspace);
   return { kind: "importCommitted", rangeCount: keyspace.ranges.size, grantedCount };
 }
@@ -140,27 +143,35 @@ function keepStaging(state: ShardState, scope: EntryScope, staging: Staging): vo
 
 function stagedRowCount(state: ShardState): number {
   let count = 0;
-  for (const staging of state.imports.values()) count += staging.rows.length;
+  for (const staging of state.imports.values()) count += staging.draft.rowCount;
   return count;
 }
 
 /** Position of the first row that does not come after the one before it. */
 function firstDisordered(
   rows: readonly ImportRow[],
-  previous: ImportRow | undefined,
+  lastStartKey: Bytes | undefined,
 ): number | undefined {
-  let last = previous;
-  for (const [position, row] of rows.entries()) {
-    const inOrder =
-      last === undefined
-        ? row.startKey.length === 0
-        : compareBytes(last.startKey, row.startKey) < 0;
+  let last = lastStartKey;
+  for (const [position, { startKey }] of rows.entries()) {
+    const inOrder = last === undefined ? startKey.length === 0 : compareBytes(last, startKey) < 0;
     if (!inOrder) return position;
-    last = row;
+    last = startKey;
   }
   return undefined;
 }
 
-function toRow(startKey: Uint8Array): ImportRow {
+function draftOf(
+  state: ShardState,
+  scope: EntryScope,
+  keyspaceId: number,
+  rows: readonly ImportRow[],
+): MapDraft {
+  const draft = new MapDraft(keyspaceId);
+  draft.add(state.group, scope.revision, rows);
+  return draft;
+}
+
+function toRow(startKey: Bytes): ImportRow {
   return { startKey, intendedNodeId: undefined };
 }

@@ -12,7 +12,8 @@
  */
 
 import { defined } from "../../base/assert.ts";
-import type { EntryScope, Extension, RangeSlot, Session, ShardState, Standing } from "./state.ts";
+import type { EntryScope, Extension, Session, ShardState, Standing } from "./state.ts";
+import type { RangeSlot } from "./types.ts";
 import { BASE_DURATION_MS, BASE_KEYSPACE_ID, heldRanges } from "./state.ts";
 
 /** The session that owns a range. An owned range always has one. */
@@ -95,8 +96,9 @@ export function extend(
     (earlier) => earlier.asOf > asOf || earlier.deadlineMs > deadline,
   );
   standing.extensions.push(extension);
-  remind(state, session, standing, deadline);
-  raiseStanding(state, session, standing, deadline);
+  // The extension may run out before a standing that a later grant has raised.
+  if (deadline <= standing.deadlineMs) remind(state, session, standing, deadline);
+  else raiseStanding(state, session, standing, deadline);
 }
 
 /** D of a keyspace, as in force now. */

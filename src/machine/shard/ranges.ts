@@ -4,14 +4,14 @@
  */
 
 import { assert, defined } from "../../base/assert.ts";
-import type { Bytes } from "../../base/bytes.ts";
-import { type Epoch, type Revision, revisionToEpoch } from "../../base/brands.ts";
+import { type Revision, revisionToEpoch } from "../../base/brands.ts";
 import { bytesMap, numberMap } from "../../base/ordered-map.ts";
 import type { HoldChange } from "./answers.ts";
-import type { ImportRow } from "./commands.ts";
 import type { RecordChange } from "./events.ts";
 import { detach, sessionOf, startLease } from "./leases.ts";
-import type { EntryScope, Keyspace, RangeSlot, Session, ShardState } from "./state.ts";
+import type { MapDraft } from "./map-draft.ts";
+import type { EntryScope, Keyspace, Session, ShardState } from "./state.ts";
+import type { RangeSlot } from "./types.ts";
 import type { KeyspaceTerms, Owner, RangeRecord } from "./types.ts";
 
 /** Changes that a session keeps for renewals; a renewal with an older view must refresh it. */
@@ -139,14 +139,14 @@ export function newKeyspace(state: ShardState, terms: KeyspaceTerms): Keyspace {
 }
 
 /**
- * Replaces the whole map of a keyspace in which nothing was ever granted. Rows ascend from the
- * empty key; each ends where the next begins. Old ids are retired, new ones come from this entry.
+ * Puts a finished draft in the place of the whole map of a keyspace in which nothing was ever
+ * granted. The old ranges' ids are retired.
  */
-export function replaceMap(
+export function publishMap(
   state: ShardState,
   scope: EntryScope,
   keyspace: Keyspace,
-  rows: readonly ImportRow[],
+  draft: MapDraft,
 ): RecordChange[] {
   assert(!keyspace.everGranted, "only a map without grants is replaced");
   const changes: RecordChange[] = [];
@@ -155,20 +155,15 @@ export function replaceMap(
     state.rangesById.delete(slot.record.rangeId);
     changes.push({ before: slot.record, after: undefined });
   }
-  keyspace.ranges = bytesMap();
-  keyspace.unownedCount = rows.length;
-  for (const [ordinal, row] of rows.entries()) {
-    const endKey = rows[ordinal + 1]?.startKey;
-    const record = newRecord(state, scope, keyspace.terms.keyspaceId, ordinal, row, endKey);
-    const slot: RangeSlot = { record, ownDeadlineMs: 0, detachedOrder: 0 };
-    keyspace.ranges.set(record.startKey, slot);
-    state.rangesById.set(record.rangeId, slot);
-    if (record.intendedNodeId !== undefined) {
-      const count = state.intendedCounts.get(record.intendedNodeId) ?? 0;
-      state.intendedCounts.set(record.intendedNodeId, count + 1);
-    }
+  for (const record of draft.finish(scope.revision)) {
     changes.push({ before: undefined, after: record });
   }
+  for (const slot of draft.ranges.values()) state.rangesById.set(slot.record.rangeId, slot);
+  for (const [nodeId, count] of draft.intendedCounts.entries()) {
+    state.intendedCounts.set(nodeId, (state.intendedCounts.get(nodeId) ?? 0) + count);
+  }
+  keyspace.ranges = draft.ranges;
+  keyspace.unownedCount = draft.rowCount;
   return changes;
 }
 
@@ -190,29 +185,6 @@ export function grantIntended(state: ShardState, scope: EntryScope, session: Ses
     scope.emit("granted", keyspaceId, changes);
   }
   return count;
-}
-
-function newRecord(
-  state: ShardState,
-  scope: EntryScope,
-  keyspaceId: number,
-  ordinal: number,
-  row: ImportRow,
-  endKey: Bytes | undefined,
-): RangeRecord {
-  return {
-    rangeId: `${state.group}.${scope.revision}.${ordinal}`,
-    keyspaceId,
-    startKey: row.startKey,
-    endKey,
-    epoch: 0 as Epoch,
-    owner: undefined,
-    successor: undefined,
-    intendedNodeId: row.intendedNodeId,
-    acceptedEpoch: 0 as Epoch,
-    replicas: [],
-    descriptorRevision: scope.revision,
-  };
 }
 
 function changeSuccessor(slot: RangeSlot, successor: Owner | undefined): RecordChange {

@@ -12,13 +12,9 @@ import { bytesMap, numberMap, type OrderedMap } from "../../base/ordered-map.ts"
 import { spansOverlap } from "../../base/span.ts";
 import { detach, extend, nextLeaseOrder } from "./leases.ts";
 import { grantIntended } from "./ranges.ts";
-import {
-  BASE_KEYSPACE_ID,
-  type EntryScope,
-  type RangeSlot,
-  type Session,
-  type ShardState,
-} from "./state.ts";
+import { BASE_KEYSPACE_ID, type EntryScope, type Session, type ShardState } from "./state.ts";
+import type { RangeSlot } from "./types.ts";
+import type { KeyspaceTerms } from "./types.ts";
 
 /**
  * Opens a session. A newer incarnation waits until the older one's session has ended; an older one
@@ -98,7 +94,7 @@ function renewSession(state: ShardState, scope: EntryScope, renewal: Renewal): R
   session.changes = session.changes.filter((change) => change.revision > asOf);
   session.changesFloor = asOf;
   const changes: readonly HoldChange[] = [...session.changes];
-  return { kind: "extended", durations: leaseTerms(state), changes };
+  return { kind: "extended", durations: termsOfStandings(state, session), changes };
 }
 
 function detachSpan(state: ShardState, session: Session, span: ExceptedSpan, order: number): void {
@@ -115,17 +111,27 @@ function detachSpan(state: ShardState, session: Session, span: ExceptedSpan, ord
 }
 
 /** The terms of every keyspace, in force at this entry. */
-export function leaseTerms(state: ShardState): LeaseTerm[] {
+function leaseTerms(state: ShardState): LeaseTerm[] {
+  return [...state.keyspaces.values()].map(({ terms }) => toLeaseTerm(terms));
+}
+
+/** The terms where the session has a standing: what a renewal has extended. */
+function termsOfStandings(state: ShardState, session: Session): LeaseTerm[] {
   const terms: LeaseTerm[] = [];
-  for (const { terms: of } of state.keyspaces.values()) {
-    terms.push({
-      keyspaceId: of.keyspaceId,
-      keyspace: of.name,
-      durationMs: of.leaseDurationMs,
-      renewIntervalMs: of.renewIntervalMs,
-    });
+  for (const keyspaceId of session.standings.keys()) {
+    const keyspace = state.keyspaces.get(keyspaceId);
+    if (keyspace !== undefined) terms.push(toLeaseTerm(keyspace.terms));
   }
   return terms;
+}
+
+function toLeaseTerm(terms: KeyspaceTerms): LeaseTerm {
+  return {
+    keyspaceId: terms.keyspaceId,
+    keyspace: terms.name,
+    durationMs: terms.leaseDurationMs,
+    renewIntervalMs: terms.renewIntervalMs,
+  };
 }
 
 /** The ranges that a session holds in a keyspace, in key order. */

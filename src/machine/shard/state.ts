@@ -17,27 +17,15 @@ import {
 import { bytesMap, numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import { RequestMemory } from "../common/request-ids.ts";
 import type { HoldChange, ShardResult } from "./answers.ts";
-import type { ImportRow } from "./commands.ts";
 import { DueQueue } from "./due-queue.ts";
+import type { MapDraft } from "./map-draft.ts";
 import type { RecordChange, ShardEvent } from "./events.ts";
-import type { KeyspaceTerms, RangeRecord } from "./types.ts";
+import type { KeyspaceTerms, RangeSlot } from "./types.ts";
 
 /** Keyspace id of the standing that every session has, whatever keyspaces there are. */
 export const BASE_KEYSPACE_ID = 0;
 /** D of the base standing: how long a node that holds nothing is taken for alive. */
 export const BASE_DURATION_MS = 10_000;
-
-/** A range and its lease. The record is replaced, the lease fields change in place. */
-export interface RangeSlot {
-  record: RangeRecord;
-  /**
-   * The deadline that is the range's own: set by the grant, or when it was cut loose from its
-   * session's renewals (excepted, successor recorded). Meaningless without an owner.
-   */
-  ownDeadlineMs: number;
-  /** Renewals of its session count for it when their order is larger. */
-  detachedOrder: number;
-}
 
 /** What one renewal extended: every range of the standing with epoch <= asOf that followed it. */
 export interface Extension {
@@ -87,7 +75,7 @@ export interface Staging {
   readonly keyspaceId: number;
   /** Parts staged so far; the next one has this number. */
   parts: number;
-  readonly rows: ImportRow[];
+  readonly draft: MapDraft;
   /** Dropped then, unless something is staged before. */
   deadlineMs: number;
 }

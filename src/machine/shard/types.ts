@@ -52,6 +52,18 @@ export interface RangeRecord {
   readonly descriptorRevision: Revision;
 }
 
+/** A range and its lease. The record is replaced, the lease fields change in place. */
+export interface RangeSlot {
+  record: RangeRecord;
+  /**
+   * The deadline that is the range's own: set by the grant, or when it was cut loose from its
+   * session's renewals (excepted, successor recorded). Meaningless without an owner.
+   */
+  ownDeadlineMs: number;
+  /** Renewals of its session count for it when their order is larger. */
+  detachedOrder: number;
+}
+
 /** What owners do while the directory is away (law 14). */
 export const LEASE_MODES = ["exclusive", "affinity"] as const;
 export type LeaseMode = (typeof LEASE_MODES)[number];

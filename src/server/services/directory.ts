@@ -6,7 +6,8 @@
 import { defined } from "../../base/assert.ts";
 import { type Bytes, compareBytes } from "../../base/bytes.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
-import type { Keyspace, RangeSlot } from "../../machine/shard/state.ts";
+import type { Keyspace } from "../../machine/shard/state.ts";
+import type { RangeSlot } from "../../machine/shard/types.ts";
 import { remainingMs } from "../../machine/shard/leases.ts";
 import type { RangeRecord } from "../../machine/shard/types.ts";
 import type * as api from "../../wire/api.ts";

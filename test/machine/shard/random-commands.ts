@@ -63,7 +63,7 @@ function importCommand(prng: Prng, shard: ShardHarness, keyspaceId: number): Sha
     return { kind: "stageImport", importId, keyspaceId, part: 0, rows };
   }
   if (prng.chance(0.2)) return { kind: "abortImport", importId, keyspaceId };
-  const staged = shard.machine.state.imports.get(importId)?.rows.length ?? 1;
+  const staged = shard.machine.state.imports.get(importId)?.draft.rowCount ?? 1;
   const rowCount = prng.chance(0.9) ? staged : prng.nextInteger(1, 6);
   return { kind: "commitImport", importId, keyspaceId, rowCount };
 }
