@@ -5,6 +5,8 @@
 
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { MonotonicMs } from "../../base/brands.ts";
+import type { ShardResult } from "../../machine/shard/answers.ts";
+import type { ShardCommand } from "../../machine/shard/commands.ts";
 import type * as api from "../../wire/api.ts";
 import type { CallContext, KeyspacesService } from "../../wire/api-services.ts";
 import { PAGE_SIZE_DEFAULT } from "../../wire/limits.ts";
@@ -13,7 +15,7 @@ import { type ClusterGroups, countdown, findKeyspace, headerOf } from "./cluster
 import { badPageToken, nameToken, parseNameToken } from "./lists.ts";
 import { toKeyspaceRecord } from "./records.ts";
 import { refuseByRoot, refuseSubmit, refuseUnavailable } from "./refusals.ts";
-import { ask } from "./shard-calls.ts";
+import { type Answered, ask } from "./shard-calls.ts";
 
 /** How often the root's state is looked at while a creation waits for it. */
 const POLL_MS = 5;
@@ -118,13 +120,13 @@ async function defineRanges(
   request: api.DefineRangesRequest,
   context: CallContext,
 ): Promise<Result<api.DefineRangesAnswer, api.Refusal>> {
-  const place = await findKeyspace(groups, request.keyspace, context.timeoutMs);
-  if (!place.ok) return place;
-  const { keyspaceId } = place.value.keyspace;
-  const { requestId, splitKeys } = request;
-  const command = { kind: "defineRanges", keyspaceId, splitKeys } as const;
-  const { group } = place.value.shard.access;
-  const answered = await ask(groups, group, "rangesDefined", { requestId, command }, context);
+  const { keyspace, requestId, splitKeys } = request;
+  const call = { keyspace, requestId, kind: "rangesDefined" } as const;
+  const answered = await askKeyspace(groups, call, context, (keyspaceId) => ({
+    kind: "defineRanges",
+    keyspaceId,
+    splitKeys,
+  }));
   if (!answered.ok) return answered;
   const { header, replayed, result } = answered.value;
   return ok({ header, rangeCount: result.rangeCount, replayed });
@@ -135,13 +137,15 @@ async function stageImport(
   request: api.StageImportRequest,
   context: CallContext,
 ): Promise<Result<api.StageImportAnswer, api.Refusal>> {
-  const place = await findKeyspace(groups, request.keyspace, context.timeoutMs);
-  if (!place.ok) return place;
-  const { keyspaceId } = place.value.keyspace;
-  const { importId, part, rows } = request;
-  const command = { kind: "stageImport", importId, keyspaceId, part, rows } as const;
-  const { group } = place.value.shard.access;
-  const answered = await ask(groups, group, "importStaged", { command }, context);
+  const { keyspace, importId, part, rows } = request;
+  const call = { keyspace, kind: "importStaged" } as const;
+  const answered = await askKeyspace(groups, call, context, (keyspaceId) => ({
+    kind: "stageImport",
+    importId,
+    keyspaceId,
+    part,
+    rows,
+  }));
   if (!answered.ok) return answered;
   const { stagedRows, expiresInMs } = answered.value.result;
   return ok({ header: answered.value.header, stagedRows, expiresInMs });
@@ -152,13 +156,14 @@ async function commitImport(
   request: api.CommitImportRequest,
   context: CallContext,
 ): Promise<Result<api.CommitImportAnswer, api.Refusal>> {
-  const place = await findKeyspace(groups, request.keyspace, context.timeoutMs);
-  if (!place.ok) return place;
-  const { keyspaceId } = place.value.keyspace;
-  const { importId, rowCount } = request;
-  const command = { kind: "commitImport", importId, keyspaceId, rowCount } as const;
-  const { group } = place.value.shard.access;
-  const answered = await ask(groups, group, "importCommitted", { command }, context);
+  const { keyspace, importId, rowCount } = request;
+  const call = { keyspace, kind: "importCommitted" } as const;
+  const answered = await askKeyspace(groups, call, context, (keyspaceId) => ({
+    kind: "commitImport",
+    importId,
+    keyspaceId,
+    rowCount,
+  }));
   if (!answered.ok) return answered;
   const { rangeCount, grantedCount } = answered.value.result;
   return ok({ header: answered.value.header, rangeCount, grantedCount });
@@ -169,11 +174,28 @@ async function abortImport(
   request: api.AbortImportRequest,
   context: CallContext,
 ): Promise<Result<{ readonly header: api.Header }, api.Refusal>> {
-  const place = await findKeyspace(groups, request.keyspace, context.timeoutMs);
-  if (!place.ok) return place;
-  const { keyspaceId } = place.value.keyspace;
-  const command = { kind: "abortImport", importId: request.importId, keyspaceId } as const;
-  const { group } = place.value.shard.access;
-  const answered = await ask(groups, group, "done", { command }, context);
+  const { keyspace, importId } = request;
+  const call = { keyspace, kind: "done" } as const;
+  const answered = await askKeyspace(groups, call, context, (keyspaceId) => ({
+    kind: "abortImport",
+    importId,
+    keyspaceId,
+  }));
   return answered.ok ? ok({ header: answered.value.header }) : answered;
+}
+
+/** Asks the shard of a keyspace, which the command names by its id. */
+async function askKeyspace<K extends ShardResult["kind"]>(
+  groups: ClusterGroups,
+  call: { readonly keyspace: string; readonly kind: K; readonly requestId?: api.RequestId },
+  context: CallContext,
+  commandFor: (keyspaceId: number) => ShardCommand,
+): Promise<Result<Answered<K>, api.Refusal>> {
+  const place = await findKeyspace(groups, call.keyspace, context.timeoutMs);
+  if (!place.ok) return place;
+  const { keyspace, shard } = place.value;
+  const command = commandFor(keyspace.keyspaceId);
+  const { kind, requestId } = call;
+  const request = requestId === undefined ? { command } : { requestId, command };
+  return ask(groups, shard.access.group, kind, request, context);
 }

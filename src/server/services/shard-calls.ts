@@ -15,7 +15,8 @@ import { type ClusterGroups, type ShardGroup, shardOf } from "./cluster-groups.t
 import { shardHeader, toDescriptor } from "./records.ts";
 import { refuseByShard, refuseSubmit } from "./refusals.ts";
 
-type Answered<K extends ShardResult["kind"]> = {
+/** A shard's answer of the kind that was expected. */
+export type Answered<K extends ShardResult["kind"]> = {
   readonly shard: ShardGroup;
   readonly header: api.Header;
   readonly replayed: boolean;
