@@ -12,12 +12,9 @@
 
 import { assert } from "../base/assert.ts";
 import type { Epoch, MonotonicMs } from "../base/brands.ts";
+import { CLOCK_RATE_ERROR, GUARD_MS } from "../base/lease-timing.ts";
 import type { RangeRecord } from "../wire/api.ts";
 
-/** Over one lease, a clock's measure of elapsed time is within this factor of real time. */
-export const CLOCK_RATE_ERROR = 0.01;
-/** At least the longest time between a check and the action that it allowed. */
-export const GUARD_MS = 250;
 /** The shortest lease that a keyspace may have (proto/cadastre/v1/keyspaces.proto). */
 const LEASE_DURATION_MS_MIN = 1_500;
 assert(

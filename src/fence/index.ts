@@ -3,7 +3,8 @@
  * every request.
  */
 
-export { deadlineOf, GUARD_MS, type HoldKind } from "./hold.ts";
+export { GUARD_MS } from "../base/lease-timing.ts";
+export { deadlineOf, type HoldKind } from "./hold.ts";
 export type { EpochMemory, RememberedEpoch } from "./epochs.ts";
 export type { Admission, GuardRequest } from "./guard.ts";
 export type { EndCause } from "./lease.ts";

@@ -10,7 +10,7 @@ import { assert } from "../base/assert.ts";
 import type { LogTimeMs, MonotonicMs } from "../base/brands.ts";
 
 /** Most tick intervals that one tick may add. Two: a late tick is made good, a stall is not. */
-const TICK_ADVANCE_MAX = 2;
+export const TICK_ADVANCE_MAX = 2;
 
 export class LogTimeClock {
   readonly #advanceMaxMs: number;

@@ -1,6 +1,7 @@
 // The states of a hold: the whole table of states and events, and the arithmetic of deadlines.
 import { expect, test } from "vitest";
-import { deadlineOf, GUARD_MS, type HoldKind, isServable } from "../../src/fence/hold.ts";
+import { GUARD_MS } from "../../src/base/lease-timing.ts";
+import { deadlineOf, type HoldKind, isServable } from "../../src/fence/hold.ts";
 import type { LeaseEvent } from "../../src/fence/lease.ts";
 import { change, changesFrame, snapshotFrame } from "../client/support.ts";
 import { Bench, epoch, holdChange, ms, ours, renewAnswer, revision } from "./support.ts";

@@ -3,7 +3,8 @@
 // an extension that the service did not make.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CLOCK_RATE_ERROR, isServable } from "../../src/fence/hold.ts";
+import { CLOCK_RATE_ERROR } from "../../src/base/lease-timing.ts";
+import { isServable } from "../../src/fence/hold.ts";
 import type { SentRenewal } from "../../src/fence/renewal.ts";
 import type { RangeEpoch, RenewAnswer } from "../../src/wire/api.ts";
 import { ServiceModel } from "./service-model.ts";

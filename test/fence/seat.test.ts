@@ -148,6 +148,18 @@ test("renewals don't wait for a watch that has died", async () => {
   expect(seat.holds()).toMatchObject([{ kind: "held" }]);
 });
 
+test("a watch that does not show what a renewal has told of is begun anew, elsewhere", async () => {
+  const { directory, seat } = await seated();
+  const [stuck] = directory.network.addressesOf("watch");
+  if (stuck === undefined) throw new Error("a seat watches");
+  directory.cut([stuck]);
+  await directory.grant(0);
+  await directory.pass(6_500);
+  expect(new Set(directory.network.addressesOf("watch")).size).toBe(2);
+  await directory.grant(0);
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+});
+
 test("an earlier process's leases are waited for, as long as the directory says", async () => {
   const directory = new FakeDirectory();
   let refusals = 3;
@@ -345,6 +357,18 @@ test("a recorded successor ends the hold when the lease ends, and this node serv
   expect(directory.model.ranges[0]?.node).toBe("n2");
   const refused = seat.guard({ keyspace: "k", key: KEY_0, epoch: hold?.epoch ?? epoch(0) });
   expect(refused).toMatchObject({ ok: false, error: { reason: "LOST_AUTHORITY" } });
+});
+
+test("a range whose successor is taken back late is renewed at once, and does not lapse", async () => {
+  const { directory, seat } = await holding();
+  await directory.pass(1_000);
+  await directory.grant(0, "n2");
+  await directory.pass(2_300);
+  directory.model.withdrawSuccessor(0);
+  await directory.pass(3_000);
+  expect(directory.kinds()).toContain("suspect");
+  expect(directory.kinds()).not.toContain("expired");
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
 });
 
 test("a registration that is refused is thrown, with the directory's reason", async () => {

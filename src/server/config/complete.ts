@@ -1,7 +1,9 @@
 // The second half of reading a configuration: fills in what follows from the rest, and checks the
 // relations between values that no single bound can express.
 import { createHash } from "node:crypto";
+import { GUARD_MS } from "../../base/lease-timing.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
+import { TICK_ADVANCE_MAX } from "../../raft/log-time.ts";
 import {
   splitAddress,
   type ClusterServer,
@@ -119,6 +121,12 @@ function raftProblems(raft: ServerConfig["raft"]): readonly string[] {
     problems.push(
       `raft.electionTimeoutTicksMin: must be at least ${HEARTBEATS_PER_ELECTION_TIMEOUT_MIN}` +
         ` heartbeats, ${ticksMin} ticks, not ${electionTimeoutTicksMin}`,
+    );
+  }
+  if (TICK_ADVANCE_MAX * tickMs >= GUARD_MS) {
+    problems.push(
+      `raft.tickMs: two ticks must be shorter than the owners' guard time of ${GUARD_MS} ms,` +
+        ` not ${TICK_ADVANCE_MAX * tickMs} ms`,
     );
   }
   if (electionTimeoutTicksMin * tickMs < ELECTION_TIMEOUT_MS_MIN) {

@@ -135,6 +135,10 @@ test.each([
     "raft: {tickMs: 5}",
     "raft.electionTimeoutTicksMin: times raft.tickMs must be at least 100 ms, not 60 ms",
   ],
+  [
+    "raft: {tickMs: 125}",
+    "raft.tickMs: two ticks must be shorter than the owners' guard time of 250 ms, not 250 ms",
+  ],
   ["listen: {peer: '127.0.0.1:7400'}", "listen.peer: 127.0.0.1:7400 is already listen.grpc"],
 ])("%s is refused by the path of the key", (line, problem) => {
   expect(problemsOf({ text: `${THREE}${line}\n` })).toEqual([problem]);
