@@ -12,7 +12,8 @@ import { status } from "@grpc/grpc-js";
 import type { PeerFrame__Output } from "../wire/generated/cadastre/peer/v1/PeerFrame.ts";
 import { invalidArgumentText } from "../wire/fields.ts";
 import { type Hello, helloToProto, protoToHello } from "../wire/peer-forward.ts";
-import { localIds, refusalOf } from "./handshake.ts";
+import { readableCause } from "../wire/status-details.ts";
+import { localIds, otherStore, refusalOf } from "./handshake.ts";
 import type { NetworkContext, PeerLink } from "./peer-link.ts";
 import { openPeerChannel } from "./peer-channel.ts";
 import { channelOptions } from "./tuning.ts";
@@ -80,48 +81,54 @@ export class Dialer {
     // The listeners stay for good: a stream without one for "error" would throw.
     frames.on("error", (error: ServiceError) => {
       if (!isSettled) this.#warnIfRefused(error);
-      fail(error.details || error.message);
+      fail(readableCause(error.details || error.message));
     });
     frames.on("end", () => fail("ended before its Hello"));
     frames.once("data", (frame: PeerFrame__Output) => {
       if (isSettled) return;
-      const problem = this.#helloProblem(frame, hello);
-      if (problem !== undefined) {
-        fail(problem);
+      const answer = this.#judgeHello(frame, hello);
+      if (typeof answer === "string") {
+        this.#warn("helloRefused", answer);
+        fail(answer);
         return;
       }
       settle();
       this.#failuresInRow = 0;
       const onEnd = (): void => this.#retry(undefined);
-      this.#link.attach(frames, { hello, cut, onEnd });
+      this.#link.attach(frames, { hello: answer, cut, onEnd });
     });
     frames.write({ hello: helloToProto(hello) });
   }
 
   #hello(): Hello {
     this.#attempts++;
-    const { bootNonce } = this.#context;
-    return { ...localIds(this.#context, this.#link.peer), bootNonce, attempt: this.#attempts };
+    const { bootNonce, storeUuid } = this.#context;
+    const ids = localIds(this.#context, this.#link.peer);
+    return { ...ids, bootNonce, attempt: this.#attempts, storeUuid };
   }
 
-  /** What is wrong with the answer to our Hello. */
-  #helloProblem(frame: PeerFrame__Output, sent: Hello): string | undefined {
+  /** The answer to our Hello, or what is wrong with it. */
+  #judgeHello(frame: PeerFrame__Output, sent: Hello): Hello | string {
     if (!frame.hello) return "its first frame is no Hello";
     const answer = protoToHello(frame.hello);
     if (!answer.ok) return `bad Hello: ${invalidArgumentText(answer.error)}`;
     const { peer } = this.#link;
     const refusal = refusalOf(answer.value, this.#context, (server) => server === peer);
     if (refusal !== undefined) return refusal.details;
-    return answer.value.attempt === sent.attempt ? undefined : "its Hello answers another one";
+    if (this.#link.isOtherStore(answer.value)) return otherStore(peer).details;
+    return answer.value.attempt === sent.attempt ? answer.value : "its Hello answers another one";
   }
 
   /** One line says what the peer holds against us: retrying will not cure it. */
   #warnIfRefused(error: ServiceError): void {
     const { FAILED_PRECONDITION, PERMISSION_DENIED, UNIMPLEMENTED } = status;
     if (![FAILED_PRECONDITION, PERMISSION_DENIED, UNIMPLEMENTED].includes(error.code)) return;
+    this.#warn("refusedByPeer", error.details);
+  }
+
+  #warn(event: string, details: string): void {
     const { peer } = this.#link;
-    const fields = { peer, address: this.#address, details: error.details };
-    this.#context.logLimit.warn("refusedByPeer", String(peer), fields);
+    this.#context.logLimit.warn(event, String(peer), { peer, address: this.#address, details });
   }
 
   /** reason: why no stream was made; undefined: one broke, and the link has said so. */

@@ -129,10 +129,13 @@ export class GrpcForwarder implements Forwarder {
     });
   }
 
-  /** The peer answers with these codes only before it hands the command on; grpc-js never does. */
+  /**
+   * The peer answers with these codes only before it hands the command on. grpc-js makes none of
+   * them of a call that failed on the way; UNIMPLEMENTED it makes of an answer that got lost.
+   */
   #toFailure(to: ServerId, error: ServiceError): ForwardAnswer {
-    const { FAILED_PRECONDITION, PERMISSION_DENIED, INVALID_ARGUMENT, UNIMPLEMENTED } = status;
-    const refusals = [FAILED_PRECONDITION, PERMISSION_DENIED, INVALID_ARGUMENT, UNIMPLEMENTED];
+    const { FAILED_PRECONDITION, PERMISSION_DENIED, INVALID_ARGUMENT } = status;
+    const refusals = [FAILED_PRECONDITION, PERMISSION_DENIED, INVALID_ARGUMENT];
     if (refusals.includes(error.code)) {
       const fields = { peer: to, details: error.details };
       this.#context.logLimit.warn("forwardRefusedByPeer", String(to), fields);

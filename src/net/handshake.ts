@@ -23,6 +23,7 @@ export type RefusalReason =
   | "unknownPeer"
   | "wrongDirection"
   | "lateStream"
+  | "otherStore"
   | "noHello"
   | "malformed";
 
@@ -65,6 +66,17 @@ export function refusalOf(
     return { code: PERMISSION_DENIED, reason: "unknownPeer", details };
   }
   return undefined;
+}
+
+/**
+ * For a peer that says Hello from another store than it had before: a second process under its id,
+ * or one that lost its data, and with them what it voted for and acknowledged (law 30).
+ */
+export function otherStore(peer: ServerId): Refusal {
+  const details =
+    `another store: server ${peer} is known here with another data directory; ` +
+    "give it that one back, and never start an id twice";
+  return { code: status.FAILED_PRECONDITION, reason: "otherStore", details };
 }
 
 /** The server with the smaller id opens the stream, so that a pair never has two. */

@@ -65,7 +65,7 @@ function bind(server: Server, host: string, port: number, address: string): Prom
 
 function toBindError(address: string, error: NodeJS.ErrnoException): BindError {
   if (error.code === "EADDRINUSE") {
-    const cure = "stop it or choose another peer port";
+    const cure = "stop it, or give another port in listen.peer";
     return bindError("addressInUse", address, `another process uses the port; ${cure}`, error);
   }
   const cure = "choose an address of this machine and a port that this user may open";
@@ -78,7 +78,7 @@ function bindError(
   text: string,
   cause?: unknown,
 ): BindError {
-  return new BindError(code, `cannot listen for peers on "${address}": ${text}`, cause);
+  return new BindError(code, `cannot listen for peers on ${address}: ${text}`, cause);
 }
 
 function parseAddress(address: string): { host: string; port: number } {

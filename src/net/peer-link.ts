@@ -21,6 +21,7 @@ export interface NetworkContext {
   readonly self: ServerId;
   readonly clusterId: string;
   readonly bootNonce: string;
+  readonly storeUuid: string;
   readonly events: TransportEvents;
   readonly logger: Logger;
   readonly logLimit: LogLimit;
@@ -52,8 +53,8 @@ export class PeerLink {
   readonly #queue: SendQueue;
   #stream: PeerStream | undefined;
   #state: "unknown" | "reachable" | "unreachable" = "unknown";
-  /** Newest stream accepted from the peer's present process. */
-  #accepted: { readonly bootNonce: string; readonly attempt: number } | undefined;
+  /** The Hello of the newest stream. What it says of the peer's store holds for good. */
+  #accepted: Hello | undefined;
   #streams = 0;
   #endedFrames = 0;
   #endedMessages = 0;
@@ -100,6 +101,12 @@ export class PeerLink {
   isLate(hello: Hello): boolean {
     const accepted = this.#accepted;
     return accepted?.bootNonce === hello.bootNonce && hello.attempt <= accepted.attempt;
+  }
+
+  /** Whether this Hello comes from another store than the one that the peer is known by. */
+  isOtherStore(hello: Hello): boolean {
+    const accepted = this.#accepted;
+    return accepted !== undefined && accepted.storeUuid !== hello.storeUuid;
   }
 
   /** The Hello exchange is complete. `onEnd` is called when it breaks, not when it is replaced. */
@@ -166,6 +173,7 @@ export class PeerLink {
 }
 
 export interface AttachOptions {
+  /** The peer's. */
   readonly hello: Hello;
   /** Cuts the connection at once. Called exactly once. */
   readonly cut: () => void;

@@ -33,6 +33,8 @@ export interface PeerAddress {
 export interface PeerNetworkOptions {
   readonly self: ServerId;
   readonly clusterId: string;
+  /** Of this server's store; peers that have met it refuse any other under this server's id. */
+  readonly storeUuid: string;
   /** host:port of the peer port; port 0 for any free one. */
   readonly listen: string;
   /** May contain this server, which is left out. */
@@ -63,6 +65,7 @@ export interface PeerNetwork {
 /** Opens the peer port and starts to dial. Rejects with {@link BindError} from listener.ts. */
 export async function createPeerNetwork(options: PeerNetworkOptions): Promise<PeerNetwork> {
   assert(options.clusterId !== "", "a cluster id is not empty");
+  assert(options.storeUuid !== "", "a store has a uuid");
   const network = new GrpcPeerNetwork(options);
   await network.start();
   return network;
@@ -87,10 +90,11 @@ class GrpcPeerNetwork implements PeerNetwork {
 
   constructor(options: PeerNetworkOptions) {
     this.#options = options;
-    const { self, clusterId, events, logger, clock, timers } = options;
+    const { self, clusterId, storeUuid, events, logger, clock, timers } = options;
     this.#context = {
       self,
       clusterId,
+      storeUuid,
       bootNonce: randomBytes(12).toString("hex"),
       events,
       logger,

@@ -25,7 +25,7 @@ import {
   protoToForward,
   protoToHello,
 } from "../wire/peer-forward.ts";
-import { dials, localIds, type Refusal, refusalOf } from "./handshake.ts";
+import { dials, localIds, otherStore, type Refusal, refusalOf } from "./handshake.ts";
 import { type Listener, listen } from "./listener.ts";
 import type { NetworkContext, PeerLink } from "./peer-link.ts";
 import { PEER_SERVICE } from "./peer-channel.ts";
@@ -134,6 +134,7 @@ export class PeerServer {
       const details = `wrong direction: server ${context.self} dials server ${hello.from}`;
       return { code: status.FAILED_PRECONDITION, reason: "wrongDirection", details };
     }
+    if (linkTo(hello.from)?.isOtherStore(hello) === true) return otherStore(hello.from);
     if (linkTo(hello.from)?.isLate(hello) === true) {
       const details = "late: a newer stream of the same process was accepted before";
       return { code: status.FAILED_PRECONDITION, reason: "lateStream", details };
@@ -143,8 +144,9 @@ export class PeerServer {
 
   #accept(call: Incoming, remote: string, hello: Hello): void {
     const { context, linkTo } = this.#options;
-    const { bootNonce } = context;
-    const answer = { ...localIds(context, hello.from), bootNonce, attempt: hello.attempt };
+    const { bootNonce, storeUuid } = context;
+    const ids = localIds(context, hello.from);
+    const answer = { ...ids, bootNonce, attempt: hello.attempt, storeUuid };
     call.write({ hello: helloToProto(answer) });
     const cut = (): void => this.#listener?.cut(remote);
     linkTo(hello.from)?.attach(call, { hello, cut, onEnd: () => {} });

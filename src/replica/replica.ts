@@ -17,6 +17,7 @@ import type { Input } from "../raft/input.ts";
 import type { Message } from "../raft/messages.ts";
 import type { Outbound, Output, Persist, Proposed, Refused, Transition } from "../raft/output.ts";
 import type { Entry, RaftConfig } from "../raft/types.ts";
+import { ApplyQueue } from "./apply-queue.ts";
 import { OutputQueue } from "./output-queue.ts";
 import type { Clock, LoadedReplica, Logger, LogStore, Timers } from "./ports.ts";
 import { ReadBatches, type ReadFailure } from "./reads.ts";
@@ -63,11 +64,15 @@ export class Replica<Request, Answer, Event> {
   readonly #applied = new AppliedWaiters();
   readonly #reads: ReadBatches;
   readonly #starting = new Map<number, Starting<Answer>>();
+  readonly #committed = new ApplyQueue();
   #queue: Input[] = [];
   #lastProposalId = 0;
   #appliedIndex = 0 as LogIndex;
   #isFlushing = false;
   #isFlushPlanned = false;
+  /** When the present turn has applied enough. */
+  #sliceEndMs = 0 as MonotonicMs;
+  #isSlicePlanned = false;
   #isExpiring = false;
   #isStopped = false;
 
@@ -228,6 +233,8 @@ export class Replica<Request, Answer, Event> {
   #flush(): void {
     if (this.#isStopped) return;
     this.#isFlushing = true;
+    this.#sliceEndMs = (this.#now() + APPLY_SLICE_MS) as MonotonicMs;
+    this.#applyCommitted();
     for (;;) {
       if (this.#reads.hasGathered) {
         const nowMs = this.#now();
@@ -250,8 +257,8 @@ export class Replica<Request, Answer, Event> {
     for (const refused of output.refused) this.#onRefused(refused);
     this.#outputs.push(output);
     for (const transition of output.transitions) this.#onTransition(transition);
-    for (const entry of output.committed) this.#apply(entry);
-    if (output.committed.length > 0) this.#reportApplied();
+    this.#committed.push(output.committed);
+    this.#applyCommitted();
     for (const { readId, readIndex } of output.readsReady) {
       this.#reads.confirmed(readId, readIndex);
     }
@@ -288,8 +295,31 @@ export class Replica<Request, Answer, Event> {
     this.#options.onTransition(transition);
   }
 
+  /**
+   * Applies what is committed, for the length of a slice. The rest follows in slices of its own,
+   * after the sockets were read: a long log after a restart must not make this server deaf, and
+   * nobody who waits for an index is answered before it is applied.
+   */
+  #applyCommitted(): void {
+    if (this.#isSlicePlanned || this.#committed.isEmpty) return;
+    while (!this.#isStopped && !this.#isSlicePlanned) {
+      const entry = this.#committed.take();
+      if (entry === undefined) break;
+      this.#apply(entry);
+      if (!this.#committed.isEmpty && this.#now() >= this.#sliceEndMs) this.#planSlice();
+    }
+    this.#reportApplied();
+  }
+
+  #planSlice(): void {
+    this.#isSlicePlanned = true;
+    this.#options.timers.afterReading(() => {
+      this.#isSlicePlanned = false;
+      this.#flush();
+    });
+  }
+
   #apply(entry: Entry): void {
-    if (this.#isStopped) return;
     const { machine, onHalt } = this.#options;
     const { index, term, timeMs } = entry;
     let request: Request | undefined;
@@ -342,6 +372,9 @@ export class Replica<Request, Answer, Event> {
     }
   }
 }
+
+/** Applying in one turn: short beside a tick, long beside the way through the loop. */
+const APPLY_SLICE_MS = 10;
 
 /** How long one Expire may be under way before another is proposed. */
 const EXPIRE_TIMEOUT_MS = 2_000;

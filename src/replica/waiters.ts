@@ -78,16 +78,22 @@ interface IndexWaiter {
 /** Waits for an index to be applied here. */
 export class AppliedWaiters {
   #waiters: IndexWaiter[] = [];
+  /** At most the lowest index that is waited for: most entries are nobody's, and cost nothing. */
+  #lowestIndex = Number.POSITIVE_INFINITY;
 
   add(waiter: IndexWaiter): void {
     this.#waiters.push(waiter);
+    this.#lowestIndex = Math.min(this.#lowestIndex, waiter.index);
   }
 
   applied(appliedIndex: LogIndex): void {
-    if (this.#waiters.length === 0) return;
+    if (appliedIndex < this.#lowestIndex) return;
     const ready = this.#waiters.filter(({ index }) => index <= appliedIndex);
-    if (ready.length === 0) return;
     this.#waiters = this.#waiters.filter(({ index }) => index > appliedIndex);
+    this.#lowestIndex = Number.POSITIVE_INFINITY;
+    for (const { index } of this.#waiters) {
+      this.#lowestIndex = Math.min(this.#lowestIndex, index);
+    }
     for (const { settle } of ready) settle(true);
   }
 

@@ -14,8 +14,9 @@ import { createLogStore, type OpenedLogStore, openLogStore } from "../storage/lo
 import type { ServerConfig } from "./config/schema.ts";
 
 /**
- * A server that has lost its data directory would come back here as a new one: its cluster's other
- * servers cannot tell yet. Removing a data directory is an operator's act, and documented as such.
+ * A server that has lost its data directory comes back here as a new one, with another store. Peers
+ * that have met the old store keep it out (net/handshake.ts); those that have started since cannot
+ * tell. Removing a data directory is an operator's act, and documented as such.
  */
 export async function openDataStore(
   config: ServerConfig,

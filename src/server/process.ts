@@ -74,7 +74,7 @@ class ServerProcess implements RunningServer {
   async start(): Promise<void> {
     const opened = await openDataStore(this.#config, this.#logger, (error) => this.#fail(error));
     this.#closers.push(() => opened.store.close());
-    this.#peers = await this.#startPeers();
+    this.#peers = await this.#startPeers(opened.identity.storeUuid);
     this.#core = this.#startCore(opened, this.#peers);
     this.#startTicking(this.#core);
     this.#grpc = await this.#startGrpc(this.#core);
@@ -101,11 +101,12 @@ class ServerProcess implements RunningServer {
     }
   }
 
-  async #startPeers(): Promise<PeerNetwork> {
+  async #startPeers(storeUuid: string): Promise<PeerNetwork> {
     const { cluster, server, listen } = this.#config;
     const peers = await createPeerNetwork({
       self: server.id as ServerId,
       clusterId: cluster.id,
+      storeUuid,
       listen: listen.peer,
       peers: cluster.servers.map(({ id, peer }) => ({ id: id as ServerId, address: peer })),
       events: {

@@ -37,6 +37,8 @@ export interface Hello extends PeerIds {
   readonly bootNonce: string;
   /** Counts the streams that the dialling process opened to this peer. */
   readonly attempt: number;
+  /** Of the sender's store: drawn when its data directory was made, and gone with it. */
+  readonly storeUuid: string;
 }
 
 export function helloToProto(hello: Hello): ProtoHello {
@@ -48,8 +50,10 @@ export function protoToHello(proto: Hello__Output): Result<Hello, InvalidArgumen
   const fields = new Fields();
   const ids = protoToIds(proto, fields);
   const attempt = fields.integer(proto.attempt, "attempt", 1);
+  const { bootNonce, storeUuid } = proto;
+  if (storeUuid === "") fields.refuse("storeUuid", "is missing");
   if (fields.error !== undefined) return failed(fields.error);
-  return ok({ ...ids, bootNonce: proto.bootNonce, attempt });
+  return ok({ ...ids, bootNonce, attempt, storeUuid });
 }
 
 export interface ForwardedCall {

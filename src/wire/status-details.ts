@@ -138,6 +138,13 @@ function fittingDescriptors(
   return fitting;
 }
 
+/** grpc-js wraps the one thing worth reading, "connect ECONNREFUSED host:port". For people only. */
+export function readableCause(text: string): string {
+  const wrapped =
+    /No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note:.*$/s;
+  return text.replace(wrapped, "$1");
+}
+
 /** Header-safe: no line ends, no half of a character. */
 function oneLine(text: string, charsMax: number): string {
   const cut = text.length <= charsMax ? text : `${text.slice(0, charsMax - 3)}...`;
@@ -211,7 +218,7 @@ export function fromGrpcError(error: unknown, call: FailedCall): Refusal {
   const code = codeOf(error);
   const codeName = code === undefined ? "no status" : (status[code] ?? `status ${code}`);
   const reason = reasonWithoutDetails(code, call);
-  const cause = error instanceof Error ? error.message : String(error);
+  const cause = readableCause(error instanceof Error ? error.message : String(error));
   const text = oneLine(`${call.address}: ${OUTCOME_TEXT[reason]} (${cause})`, MESSAGE_CHARS_MAX);
   const metadata = { address: call.address, grpc_status: codeName };
   return refuse(reason, text, { metadata });

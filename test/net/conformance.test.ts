@@ -26,6 +26,7 @@ async function startCluster(): Promise<ConformanceCluster> {
     const network = await createPeerNetwork({
       self,
       clusterId: CLUSTER,
+      storeUuid: `store ${value}`,
       listen: "127.0.0.1:0",
       peers: [],
       events,

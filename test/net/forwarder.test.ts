@@ -1,4 +1,5 @@
-import { createServer } from "node:net";
+import { createServer as createHttp2Server } from "node:http2";
+import { type AddressInfo, createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import type { LogIndex } from "../../src/base/brands.ts";
@@ -232,6 +233,24 @@ test("a port on which no Cadastre listens is certainly without effect", async ()
   const one = await startServer({ self: 1, peers: { 2: `127.0.0.1:${port}` } });
   expect(await one.network.forwarder.forward(id.server(2), call(500))).toEqual(UNREACHABLE);
   stranger.close();
+});
+
+test("an answer that is lost behind a status of success leaves the outcome unknown", async () => {
+  const peer = createHttp2Server();
+  peer.on("stream", (stream) => {
+    stream.respond(
+      { ":status": 200, "content-type": "application/grpc" },
+      { waitForTrailers: true },
+    );
+    stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+    stream.end();
+  });
+  await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve));
+  const { port } = peer.address() as AddressInfo;
+  // The larger id does not dial: forwarded commands are all that comes.
+  const two = await startServer({ self: 2, peers: { 1: `127.0.0.1:${port}` } });
+  expect(await two.network.forwarder.forward(id.server(1), call())).toMatchObject(UNKNOWN);
+  peer.close();
 });
 
 test("the service has the two calls that the peer protocol knows", () => {

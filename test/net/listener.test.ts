@@ -34,7 +34,7 @@ test("a port in use is named as such, in one line with a remedy", async () => {
   const error = await bindErrorOf(address);
   expect(error.code).toBe("addressInUse");
   expect(error.message).toContain(address);
-  expect(error.message).toContain("choose another peer port");
+  expect(error.message).toContain("give another port in listen.peer");
   expect(error.message).not.toContain("\n");
 });
 

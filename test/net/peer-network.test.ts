@@ -59,6 +59,7 @@ const HELLO: Hello = {
   toServer: 2,
   bootNonce: "n",
   attempt: 1,
+  storeUuid: "store 1",
 };
 
 const NOWHERE = { 1: "127.0.0.1:1" };

@@ -163,6 +163,8 @@ test("through crashes, restarts and cuts every acknowledged request is applied e
     const marker = watchOutcome(last.access.submit(add(0), 2_000));
     await cluster.runUntil(() => marker.value !== undefined);
     await cluster.runUntil(() => sameApplied(cluster.all));
+    // By now the longest deadline is over, of the youngest submission too.
+    await cluster.run(400);
     checkSubmissions(last, submissions);
     for (const { seen } of submissions) {
       if (seen.value !== undefined) reached.add(outcomeOf(seen.value));

@@ -46,8 +46,14 @@ export class LoneReplica {
   readonly store: MemoryLogStore;
   readonly replica: Replica<CountRequest, CountAnswer, string>;
 
-  constructor(options: { readonly seed?: number; readonly after?: LoneReplica } = {}) {
-    const { seed = 1, after } = options;
+  constructor(
+    options: {
+      readonly seed?: number;
+      readonly after?: LoneReplica;
+      readonly onApplied?: () => void;
+    } = {},
+  ) {
+    const { seed = 1, after, onApplied = ignore } = options;
     this.clock = after?.clock ?? new VirtualClock();
     const { store, loaded } = openStore(after?.store);
     this.store = store;
@@ -60,7 +66,7 @@ export class LoneReplica {
       timers: this.clock,
       logger: QUIET,
       send: (to, message) => void this.sent.push({ to, message }),
-      onApplied: ignore,
+      onApplied,
       onTransition: (transition) => void this.transitions.push(transition),
       onHalt: (reason) => void this.halts.push(reason),
     });

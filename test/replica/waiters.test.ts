@@ -86,6 +86,37 @@ test("those who wait for an index go when it is applied, when it is too late, or
   expect(answers).toEqual(["c: false", "a: true", "b: true", "d: false"]);
 });
 
+test("in any order of waiting and applying, each goes at the first index that reaches its own", () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const prng = Prng.fromSeed(seed);
+    const waiters = new AppliedWaiters();
+    const wanted: string[] = [];
+    const answers: string[] = [];
+    let open: { readonly position: number; readonly deadlineMs: number }[] = [];
+    for (let applied = 1; applied <= 40; applied++) {
+      for (let more = prng.nextInteger(0, 3); more > 0; more--) {
+        const position = applied + prng.nextInteger(0, 8);
+        const deadlineMs = applied + prng.nextInteger(1, 8);
+        open.push({ position, deadlineMs });
+        const settle = (isApplied: boolean): void => {
+          answers.push(`${position}/${deadlineMs} ${isApplied}`);
+        };
+        waiters.add({ index: index(position), deadlineMs: at(deadlineMs), settle });
+      }
+      const reached = open.filter(({ position }) => position <= applied);
+      for (const one of reached) wanted.push(`${one.position}/${one.deadlineMs} true`);
+      waiters.applied(index(applied));
+      const late = open.filter(
+        ({ position, deadlineMs }) => position > applied && deadlineMs <= applied,
+      );
+      for (const one of late) wanted.push(`${one.position}/${one.deadlineMs} false`);
+      waiters.expire(at(applied));
+      open = open.filter((one) => !reached.includes(one) && !late.includes(one));
+    }
+    expect(answers).toEqual(wanted);
+  }
+});
+
 test("a batch is closed when it is taken, and each reader is answered once", () => {
   const reads = new ReadBatches(Prng.fromSeed(1));
   const answers: string[] = [];

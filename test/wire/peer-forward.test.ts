@@ -19,7 +19,7 @@ import {
 const { Exchange, Forward } = PEER_SERVICE;
 
 const ids = { protocolVersion: 1, clusterId: "a", from: 1, to: 2 };
-const HELLO = { ...ids, bootNonce: "beef", attempt: 3 } as Hello;
+const HELLO = { ...ids, bootNonce: "beef", attempt: 3, storeUuid: "s" } as Hello;
 const CALL = {
   ids,
   call: { group: 0, command: new Uint8Array([1, 2]), timeoutMs: 500 },
@@ -47,6 +47,7 @@ test.each<[ProtoHello, string]>([
   [{ fromServer: 0 }, "fromServer"],
   [{ toServer: "9007199254740993" }, "toServer"],
   [{ attempt: 0 }, "attempt"],
+  [{ storeUuid: "" }, "storeUuid"],
 ])("a Hello with %j is refused and names the field %s", (change, field) => {
   const hello = receivedHello({ ...helloToProto(HELLO), ...change });
   expect(hello).toMatchObject({ ok: false, error: { field } });

@@ -212,3 +212,11 @@ test("a reason of another domain is not ours, whatever its name", () => {
   const foreign = details.toString("latin1").replace("cadastre", "cadaster");
   expect(detailsToRefusal(Buffer.from(foreign, "latin1"))).toBeUndefined();
 });
+
+test("what grpc-js wraps around a refused connection is left out", () => {
+  const wrapped =
+    "14 UNAVAILABLE: No connection established. Last error: Error: connect ECONNREFUSED" +
+    " 10.0.0.1:7000. Resolution note: ";
+  const text = fromGrpcError(new Error(wrapped), CALL).message;
+  expect(text).toMatch(/\(14 UNAVAILABLE: connect ECONNREFUSED 10\.0\.0\.1:7000\)$/);
+});

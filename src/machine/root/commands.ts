@@ -90,6 +90,7 @@ export const ROOT_REFUSALS = [
   "keyspaceNotFound",
   "groupNotFound",
   "nodeIdTaken",
+  "tooManyKeyspaces",
 ] as const;
 
 /** Nothing was changed. */

@@ -39,6 +39,12 @@ import {
 } from "./commands.ts";
 import type { ClusterRecord, KeyspaceRecord, NodeRecord } from "./types.ts";
 
+/**
+ * The root is small enough for every client to hold (law 27), and the lease terms of all keyspaces
+ * fit one answer.
+ */
+export const KEYSPACES_MAX = 1_000;
+
 /** Only the root machine changes it, inside apply(). */
 export interface RootState {
   readonly generation: number;
@@ -151,6 +157,7 @@ export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEv
     if (state.cluster === undefined) return refuse("clusterNotInitialised", settings.name);
     if (!state.cluster.shardGroups.includes(group)) return refuse("groupNotFound", String(group));
     if (state.keyspaceIds.has(settings.name)) return refuse("keyspaceExists", settings.name);
+    if (state.keyspaces.size >= KEYSPACES_MAX) return refuse("tooManyKeyspaces", settings.name);
     const keyspaceId = ++state.lastKeyspaceId;
     const keyspace: KeyspaceRecord = {
       keyspaceId,

@@ -22,9 +22,10 @@ import type { EntryScope, Keyspace, ShardState, Staging } from "./state.ts";
 
 /** What is staged is dropped after so long without another part or a commit. */
 export const STAGING_MS = 600_000;
-/** Maps that may be staged at a time, and rows of all of them together. */
+/** Maps that may be staged at a time. */
 const STAGINGS_MAX = 8;
-const STAGED_ROWS_MAX = 4_000_000;
+/** Rows of all of them: switching more in at once would take longer than an election timeout. */
+const STAGED_ROWS_MAX = 1_000_000;
 
 export function createKeyspace(
   state: ShardState,

@@ -130,7 +130,7 @@ async function grant(
   const { requestId, items, onlyUnowned } = request;
   const found = shardOf(groups, request.group);
   if (!found.ok) return found;
-  const heavy = judgeWeight(found.value, items);
+  const heavy = await judgeWeight(found.value, items, context);
   if (heavy !== undefined) return failed(heavy);
   const command: ShardCommand = { kind: "grant", items, onlyUnowned };
   const answered = await ask(groups, request.group, "grantsDone", { requestId, command }, context);
@@ -146,11 +146,19 @@ async function grant(
   return ok({ header, outcomes, replayed });
 }
 
-/** The answer carries every range; a leader on another server sends it as one bounded message. */
-function judgeWeight(
-  { state }: ShardGroup,
+/**
+ * The answer carries every range; a leader on another server sends it as one bounded message. A
+ * range that is not known here is looked for first: it must not come as a surprise in the answer.
+ */
+async function judgeWeight(
+  { access, state }: ShardGroup,
   items: readonly api.GrantItem[],
-): api.Refusal | undefined {
+  context: CallContext,
+): Promise<api.Refusal | undefined> {
+  if (items.some(({ rangeId }) => !state.rangesById.has(rangeId))) {
+    const permission = await access.read({ kind: "linearizable" }, context.timeoutMs);
+    if (permission.kind !== "ready") return refuseUnavailable(access, permission);
+  }
   let bytes = 0;
   for (const { rangeId } of items) {
     const slot = state.rangesById.get(rangeId);

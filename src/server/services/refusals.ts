@@ -133,7 +133,9 @@ const SHARD_PHRASES: Readonly<Record<Refused["reason"], Phrase>> = {
   },
   staleIncarnation: {
     reason: "STALE_INCARNATION",
-    text: (id) => `a newer process of storage node ${id} has registered; stop this one`,
+    text: (id) =>
+      `a newer process of storage node ${id} has registered; stop the older one, and grant to the ` +
+      `newer when its session is open`,
   },
   staleEpoch: {
     reason: "STALE_EPOCH",
@@ -231,6 +233,11 @@ const ROOT_PHRASES: Readonly<Record<RootRefused["reason"], Phrase>> = {
     field: "name",
   },
   keyspaceNotFound: { reason: "NOT_FOUND", text: (id) => `there is no keyspace ${id}` },
+  tooManyKeyspaces: {
+    reason: "INVALID",
+    text: () => "the cluster has as many keyspaces as it may have; put the ranges into one of them",
+    field: "name",
+  },
   groupNotFound: { reason: "WRONG_GROUP", text: (group) => `there is no metadata shard ${group}` },
   nodeIdTaken: {
     reason: "NODE_ID_TAKEN",

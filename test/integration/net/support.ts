@@ -105,6 +105,7 @@ export async function startServer({ self, peers, ...rest }: StartOptions): Promi
   const network = await createPeerNetwork({
     self: self as ServerId,
     clusterId: CLUSTER,
+    storeUuid: `store ${self}`,
     listen: "127.0.0.1:0",
     peers: peerList(peers ?? {}),
     events: {

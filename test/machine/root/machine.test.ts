@@ -11,7 +11,7 @@ import type {
 } from "../../../src/base/brands.ts";
 import { Prng } from "../../../src/base/prng.ts";
 import type { RootCommand, RootRequest } from "../../../src/machine/root/commands.ts";
-import { RootMachine } from "../../../src/machine/root/machine.ts";
+import { KEYSPACES_MAX, RootMachine } from "../../../src/machine/root/machine.ts";
 import { CLUSTER, RootHarness, type RootStep, SETTINGS } from "./harness.ts";
 
 function reasonOf({ result }: RootStep): string {
@@ -53,6 +53,14 @@ test("a refused creation uses up no id, and names are taken once", () => {
   expect(reasonOf(root.create("orders"))).toBe("keyspaceExists");
   expect(reasonOf(root.create("users", 9))).toBe("groupNotFound");
   expect(root.create("users").result).toMatchObject({ keyspace: { keyspaceId: 2 } });
+});
+
+test("a cluster has as many keyspaces as every client can hold, and no more (law 27)", () => {
+  const root = new RootHarness();
+  root.init();
+  for (let at = 0; at < KEYSPACES_MAX; at++) root.create(`k${at}`);
+  expect(reasonOf(root.create("more"))).toBe("tooManyKeyspaces");
+  expect(root.machine.state.keyspaces.size).toBe(KEYSPACES_MAX);
 });
 
 test("each registration is a new incarnation: the revision of its entry (law 13)", () => {

@@ -115,6 +115,7 @@ const BY_ROOT: Record<RootRefused["reason"], readonly [Reason, string | undefine
   requestIdExpired: ["EXPIRED_ID", "request_id"],
   seenRevisionAhead: ["INVALID", "request_id.seen_revision"],
   clusterNotInitialised: ["TRANSIENT", undefined],
+  tooManyKeyspaces: ["INVALID", "name"],
   keyspaceExists: ["ALREADY_EXISTS", "name"],
   keyspaceNotFound: ["NOT_FOUND", undefined],
   groupNotFound: ["WRONG_GROUP", undefined],

@@ -9,6 +9,7 @@ export interface Hello {
   'toServer'?: (number | string | Long);
   'bootNonce'?: (string);
   'attempt'?: (number | string | Long);
+  'storeUuid'?: (string);
 }
 
 export interface Hello__Output {
@@ -18,4 +19,5 @@ export interface Hello__Output {
   'toServer': (string);
   'bootNonce': (string);
   'attempt': (string);
+  'storeUuid': (string);
 }
