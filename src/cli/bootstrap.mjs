@@ -10,6 +10,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import nodeVersion from "./node-version.cjs";
+import npmParent from "./npm-parent.cjs";
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 const BUILD_INPUTS = ["src", "proto", "tsconfig.json", "package-lock.json"];
@@ -47,12 +48,12 @@ async function main() {
 
 // ---- Commands. Each answers the exit code.
 
-/** A local cluster of three servers. Later arguments win, so `--servers 5` overrides it. */
+/** A local cluster: of three servers, or as the one that the folder holds already. */
 async function start(args) {
   await install();
   await compile();
-  const dev = ["dev", "--data-dir", path.join(ROOT, ".cadastre"), "--base-port", "7400"];
-  return supervise([path.join(ROOT, "src/cli/cadastre.cjs"), ...dev, "--servers", "3", ...args]);
+  const dev = ["dev", "--data-dir", path.join(ROOT, ".cadastre")];
+  return supervise([path.join(ROOT, "src/cli/cadastre.cjs"), ...dev, ...args]);
 }
 
 async function test(args) {
@@ -279,17 +280,17 @@ async function supervise(args) {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   let firstSignalAtMs;
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, () => {
-      const nowMs = performance.now();
-      if (firstSignalAtMs === undefined) {
-        firstSignalAtMs = nowMs;
-        child.kill(signal);
-      } else if (nowMs - firstSignalAtMs > REPEATED_SIGNAL_MS) {
-        killGroup(child.pid);
-      }
-    });
-  }
+  const onSignal = (signal) => {
+    const nowMs = performance.now();
+    if (firstSignalAtMs === undefined) {
+      firstSignalAtMs = nowMs;
+      child.kill(signal);
+    } else if (nowMs - firstSignalAtMs > REPEATED_SIGNAL_MS) {
+      killGroup(child.pid);
+    }
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, onSignal);
+  npmParent.onNpmGone("start", () => onSignal("SIGTERM"));
   const exitCode = await exitCodeOf(child);
   killGroup(child.pid);
   return exitCode;

@@ -8,6 +8,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { nodeVersionRefusal } = require("./node-version.cjs");
+const { onNpmGone } = require("./npm-parent.cjs");
 
 const THREAD_POOL_SIZE_MIN = 16;
 const MAIN = path.resolve(__dirname, "../../dist/cli/main.js");
@@ -37,8 +38,9 @@ function growThreadPool() {
   process.env.UV_THREADPOOL_SIZE = String(THREAD_POOL_SIZE_MIN);
 }
 
-/** A parent that holds a channel to us (`npm start`) takes us along when it is killed outright. */
+/** A parent that holds a channel to us (`npm start`), or npx, takes us along when it is killed. */
 function endWithParent() {
+  onNpmGone("npx", () => process.kill(process.pid, "SIGTERM"));
   if (process.channel === undefined) return;
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.channel.unref();

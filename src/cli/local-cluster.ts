@@ -23,7 +23,7 @@ export function findEndpoints(context: CliContext): readonly string[] {
   const given = givenEndpoints(context);
   if (given !== undefined) return given;
   const local = findLocalCluster(context.cwd);
-  if (local === undefined) throw noClusterError("no servers were given and none run here");
+  if (local === undefined) throw noClusterError("no cluster runs here, and no servers were given");
   return local.file.servers.map(({ grpc }) => grpc);
 }
 
@@ -64,7 +64,9 @@ export function runningClusterIn(folder: string): LocalCluster | undefined {
 export function noClusterError(message: string): CliError {
   return new CliError({
     message,
-    remedy: "start a local cluster with `npx cadastre dev`, or give --endpoints host:port",
+    remedy:
+      "start a local cluster with `npm start` or `npx cadastre dev`," +
+      " or give --endpoints host:port",
     exit: EXIT.unavailable,
   });
 }

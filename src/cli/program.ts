@@ -76,9 +76,9 @@ export function createProgram(context: CliContext, world: CliWorld): Command {
     )
     .option("--no-color", "plain text (also with NO_COLOR, and when the output is no terminal)");
   addExamples(program, [
-    { run: "cadastre dev", does: "start three servers on this machine" },
-    { run: "cadastre status", does: "show who leads and whether all is well" },
-    { run: "cadastre keyspace create demo", does: "make a keyspace" },
+    { run: "npx cadastre dev", does: "start three servers on this machine" },
+    { run: "npx cadastre status", does: "show who leads and whether all is well" },
+    { run: "npx cadastre keyspace create demo", does: "make a keyspace" },
   ]);
   for (const command of world.commands) command.register(program, context);
   program.hook("preAction", () => {
@@ -174,8 +174,12 @@ function exitOfHelp(error: CommanderError): number {
   return error.code === "commander.help" && error.exitCode !== 0 ? EXIT.usage : 0;
 }
 
+/** What somebody gave may be a whole file. */
+const LONG_QUOTE = /'([^']{60})[^']{20,}'/g;
+
 function mistakeOf(error: CommanderError, program: Command, argv: readonly string[]): unknown {
-  const [first = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
+  const message = error.message.replace(/^error: /, "").replaceAll(LONG_QUOTE, "'$1...'");
+  const [first = "", suggestion] = message.split("\n");
   const nearMiss = suggestion?.replace(/^\((.*)\)$/, "$1");
   const help = `\`${commandPath(program, argv)} --help\` shows what it takes`;
   return usageError(first, nearMiss ?? help);

@@ -282,7 +282,8 @@ function deadlineEnded(progress: Progress): CoordinationError {
   return new CoordinationError({
     refusal: localRefusal(
       mayBeApplied ? "UNCERTAIN" : settled,
-      `${name} did not succeed within ${deadlineMs} ms, after ${tried}; ${remedy}${lastWords}`,
+      `${name} did not succeed within ${Math.round(deadlineMs)} ms, after ${tried};` +
+        ` ${remedy}${lastWords}`,
       {
         metadata: last?.metadata ?? {},
         retryAfterMs: last?.retryAfterMs,

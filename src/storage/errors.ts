@@ -38,8 +38,8 @@ const REMEDIES: Record<StorageErrorCode, string> = {
   clusterMismatch: "give the data directory that belongs to this cluster",
   serverMismatch: "give each server its own data directory, and never copy one",
   damaged:
-    "nothing was repaired; keep the directory for diagnosis, and replace this server " +
-    "by a new one with an empty directory",
+    "nothing was repaired; leave this server stopped and keep the directory for diagnosis, " +
+    "the others go on without it",
   formatUnknown: "start the version of cadastre that wrote it, or a newer one",
   notADirectory: "give a path that is a directory or does not exist yet",
   permissionDenied: "let the server's user read and write the directory and its files",

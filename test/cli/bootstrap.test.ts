@@ -31,8 +31,8 @@ describe("a start", () => {
     expect(stderr).toMatch(/^cadastre: installing dependencies \(first start only\)\n/);
     expect(stderr).toMatch(/done building \(\d+\.\d s\)\n$/);
     expect(clone.calls()).toEqual([NPM_CI, "tsc"]);
-    const dev = ["dev", "--data-dir", `${clone.root}/.cadastre`, "--base-port", "7400"];
-    expect(said(stdout).argv).toEqual([...dev, "--servers", "3", "--fresh", "a b"]);
+    const dev = ["dev", "--data-dir", `${clone.root}/.cadastre`];
+    expect(said(stdout).argv).toEqual([...dev, "--fresh", "a b"]);
     expect(exitCode).toBe(0);
   });
 
@@ -102,6 +102,30 @@ describe("a start", () => {
     child.kill("SIGKILL");
     await ended;
     expect(clone.has("was-told-to-end")).toBe(true);
+  });
+});
+
+describe("whoever ends npm ends what it runs", () => {
+  test.each([
+    ["start", "bootstrap.mjs"],
+    ["npx", "cadastre.cjs"],
+  ] as const)("npm (%s) that is killed outright takes the command along", async (event, script) => {
+    await clone.run("bootstrap.mjs", "build");
+    const npm = clone.launchByNpm(event, script, ["start", "--wait"]);
+    const ended = endOf(npm);
+    await hasSaid(npm, "waiting");
+    npm.kill("SIGKILL");
+    await ended;
+    expect(clone.has("was-told-to-end")).toBe(true);
+  });
+
+  test("npm start and npm test leave no shell that would keep signals to itself", () => {
+    const { scripts } = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(createRequire(import.meta.url)("../../package.json"));
+    for (const name of ["start", "test"]) {
+      expect(scripts[name]).toBe(`exec node src/cli/bootstrap.mjs ${name}`);
+    }
   });
 });
 

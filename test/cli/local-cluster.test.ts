@@ -10,7 +10,12 @@ import {
   type ClusterFile,
 } from "../../src/cli/dev/cluster-file.ts";
 import { processRef } from "../../src/cli/dev/processes.ts";
-import { findEndpoints, findLocalCluster, givenEndpoints } from "../../src/cli/local-cluster.ts";
+import {
+  findEndpoints,
+  findLocalCluster,
+  givenEndpoints,
+  noClusterError,
+} from "../../src/cli/local-cluster.ts";
 import { run } from "./run-cli.ts";
 
 let root: string;
@@ -109,6 +114,13 @@ test("the flag wins over the environment, that over the running cluster", async 
   expect(flag.stdout).toBe('["x:9"]\n');
   expect((await run(["look"], commands, { env, cwd: root })).stdout).toBe('["e:1","f:2"]\n');
   expect((await run(["look"], commands, { cwd: root })).stdout).toBe('["127.0.0.1:1"]\n');
+});
+
+test("that nothing runs is said in one line, with how to start a cluster", () => {
+  expect(noClusterError("no cluster runs here, and no servers were given")).toMatchObject({
+    exit: 5,
+    remedy: expect.stringMatching(/`npm start`.*--endpoints host:port/) as string,
+  });
 });
 
 test("an unusable variable is a mistake that names it", async () => {

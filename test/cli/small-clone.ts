@@ -78,7 +78,7 @@ export class SmallClone {
   );
 
   constructor() {
-    for (const file of ["bootstrap.mjs", "cadastre.cjs", "node-version.cjs"]) {
+    for (const file of ["bootstrap.mjs", "cadastre.cjs", "node-version.cjs", "npm-parent.cjs"]) {
       fs.cpSync(path.join(cliFolder, file), path.join(this.root, "src/cli", file));
     }
     for (const [file, text] of Object.entries(PARTS)) this.write(file, text);
@@ -118,6 +118,20 @@ export class SmallClone {
     return spawn(process.execPath, [path.join(this.root, "src/cli", script), ...args], {
       cwd: this.root,
       env: { ...process.env, npm_execpath: npmScript, UV_THREADPOOL_SIZE: "4" },
+    });
+  }
+
+  /** As npm does it: a shell runs the script, here under a second shell in the place of npm. */
+  launchByNpm(
+    lifecycleEvent: "start" | "npx",
+    script: "bootstrap.mjs" | "cadastre.cjs",
+    args: readonly string[],
+  ): ChildProcess {
+    const command = [process.execPath, path.join(this.root, "src/cli", script), ...args];
+    const [inner, outer] = ['"$0" "$@"; exit', 'sh -c "$INNER" "$0" "$@"; exit'];
+    return spawn("sh", ["-c", outer, ...command], {
+      cwd: this.root,
+      env: { ...process.env, INNER: inner, npm_lifecycle_event: lifecycleEvent },
     });
   }
 

@@ -6,6 +6,10 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { COMMANDS } from "../../src/cli/command-table.ts";
+import { loadConfig } from "../../src/server/config/load.ts";
+import { SETTINGS } from "../../src/server/config/settings.ts";
+import { run } from "../cli/run-cli.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
@@ -89,6 +93,31 @@ test("each embedded config names all three servers by their host names, the same
   for (const { environment } of services) {
     expect(environment["CADASTRE_ENDPOINTS"]).toBe(endpoints);
   }
+});
+
+test("a server takes its embedded config and its environment as they are", () => {
+  for (const { configs, environment } of services) {
+    const source = configs[0]?.source ?? "";
+    const text = compose.configs[source]?.content ?? "";
+    const loaded = loadConfig({ file: { name: source, text }, env: environment, flags: {} });
+    if (!loaded.ok) throw new Error(loaded.error.join("\n"));
+    expect(loaded.value.config.cluster.servers).toHaveLength(3);
+    expect(loaded.value.warnings).toEqual([expect.stringContaining("without TLS")]);
+  }
+});
+
+test("the image's command gives flags that serve has, and holds all that the binary loads", async () => {
+  const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "";
+  const words = z.array(z.string()).parse(JSON.parse(command));
+  const help = await run(["serve", "--help"], COMMANDS);
+  for (const flag of words.filter((word) => word.startsWith("--"))) {
+    expect(help.stdout).toContain(`${flag} `);
+  }
+  for (const { flag } of SETTINGS)
+    if (flag !== undefined) expect(help.stdout).toContain(`--${flag} `);
+  expect(dockerfile).toContain("COPY --from=build /app/src/cli/*.cjs src/cli/");
+  const required = [...read("src/cli/cadastre.cjs").matchAll(/require\("(\.[^"]+)"\)/g)];
+  for (const [, file = ""] of required) expect(file).toMatch(/^\.\/[a-z-]+\.cjs$/);
 });
 
 test("a server keeps its data on its volume, and reads the config that its command names", () => {

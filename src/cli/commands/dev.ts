@@ -58,10 +58,10 @@ function registerDev(program: Command, context: CliContext, command: ServerComma
       await runDevVerb(options, context, command);
     });
   addExamples(dev, [
-    { run: "cadastre dev", does: "three servers, data in .cadastre" },
-    { run: "cadastre dev --base-port 7500 --data-dir other", does: "a second cluster" },
-    { run: "cadastre dev kill 2", does: "kill server 2 outright" },
-    { run: "cadastre dev restart 2", does: "start it again" },
+    { run: "npx cadastre dev", does: "three servers, data in .cadastre" },
+    { run: "npx cadastre dev --base-port 7500 --data-dir other", does: "a second cluster" },
+    { run: "npx cadastre dev kill 2", does: "kill server 2 outright" },
+    { run: "npx cadastre dev restart 2", does: "start it again" },
   ]);
   for (const verb of VERBS) registerVerb(dev, verb, context);
 }
@@ -135,7 +135,7 @@ function registerVerb(dev: Command, verb: Verb, context: CliContext): void {
         text: () => words,
       });
     });
-  addExamples(command, [{ run: `cadastre dev ${verb.name} 2`, does: "server 2" }]);
+  addExamples(command, [{ run: `npx cadastre dev ${verb.name} 2`, does: `${verb.name} server 2` }]);
 }
 
 function findCluster(dataDir: string | undefined, context: CliContext): LocalCluster {

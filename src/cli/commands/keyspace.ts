@@ -61,6 +61,10 @@ export function keyspaceCommand(world: VerbWorld): CommandModule {
   return {
     register(program: Command, context: CliContext): void {
       const keyspace = program.command("keyspace").description("Make and list keyspaces.");
+      addExamples(keyspace, [
+        { run: "npx cadastre keyspace create demo --split-at g,m,t", does: "four ranges" },
+        { run: "npx cadastre keyspace list", does: "show all keyspaces" },
+      ]);
       registerCreate(keyspace, context, world);
       const list = keyspace
         .command("list")

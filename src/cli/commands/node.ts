@@ -53,6 +53,10 @@ export function nodeCommand(
   return {
     register(program: Command, context: CliContext): void {
       const node = program.command("node").description("List storage nodes, or run one.");
+      addExamples(node, [
+        { run: "npx cadastre node list", does: "who is registered" },
+        { run: "npx cadastre node run n1 --data-dir .node-1", does: "an owner to grant ranges to" },
+      ]);
       const list = node
         .command("list")
         .description("List the registered storage nodes.")

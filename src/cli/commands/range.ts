@@ -56,6 +56,10 @@ export function rangeCommand(world: VerbWorld): CommandModule {
   return {
     register(program: Command, context: CliContext): void {
       const range = program.command("range").description("Look at ranges.");
+      addExamples(range, [
+        { run: "npx cadastre range list demo", does: "the ranges of a keyspace" },
+        { run: "npx cadastre range get 1.12.0", does: "all that is known of one" },
+      ]);
       registerList(range, context, world);
       registerGet(range, context, world);
     },

@@ -18,9 +18,9 @@ export const serveCommand: CommandModule = {
       if (flag !== undefined) command.option(`--${flag} <value>`, `${help} (else ${variable})`);
     }
     addExamples(command, [
-      { run: "cadastre serve --config server-1.yaml", does: "everything from a file" },
+      { run: "npx cadastre serve --config server-1.yaml", does: "everything from a file" },
       {
-        run: "cadastre serve --config server-1.yaml --log pretty",
+        run: "npx cadastre serve --config server-1.yaml --log pretty",
         does: "short log lines for people",
       },
     ]);

@@ -25,7 +25,7 @@ export function statusCommand(world: VerbWorld): CommandModule {
       addExamples(status, [
         { run: "npx cadastre status", does: "the local cluster" },
         {
-          run: "npx cadastre status --endpoints 10.0.0.1:7300 -o json",
+          run: "npx cadastre status --endpoints 10.0.0.1:7400 -o json",
           does: "another, for a script",
         },
       ]);

@@ -32,8 +32,8 @@ export function versionCommand(world: VerbWorld): CommandModule {
           });
         });
       addExamples(command, [
-        { run: "cadastre version", does: "client, Node and server" },
-        { run: "cadastre version -o json", does: "for scripts" },
+        { run: "npx cadastre version", does: "client, Node and server" },
+        { run: "npx cadastre version -o json", does: "for scripts" },
       ]);
     },
   };

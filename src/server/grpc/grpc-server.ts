@@ -83,8 +83,8 @@ async function listenForClients(...[address, onConnection]: Parameters<Listen>):
     if (!(error instanceof BindError)) throw error;
     const remedy =
       error.code === "addressInUse"
-        ? "another process uses the port; stop it or choose another grpc port"
-        : "choose an address of this machine, written host:port, and a port this user may open";
+        ? "another process uses the port; stop it, or give another port in listen.grpc"
+        : "give an address of this machine, written host:port, and a port this user may open";
     throw new BindError(
       error.code,
       `cannot listen for clients on ${address}: ${remedy}`,

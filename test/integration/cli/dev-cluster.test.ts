@@ -1,5 +1,7 @@
 // `cadastre dev` with real servers: health when some of them are gone, and data that stay.
+import { execSync, spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readClusterFile, type ClusterServerEntry } from "../../../src/cli/dev/cluster-file.ts";
@@ -61,6 +63,22 @@ test("when ready, every server says so, and its status names the cluster's leade
     expect(status.groups.length).toBeGreaterThan(1);
     for (const group of status.groups) expect(group.leaderServerId).toBeGreaterThan(0);
   }
+});
+
+test("the three commands that it ends with work as they stand", async () => {
+  const [, after = ""] = launcher.output().split("Try in another terminal:\n");
+  const [status = "", create = "", watch = ""] = after.split("\n");
+  expect(execSync(status, { cwd: os.tmpdir(), encoding: "utf8" })).toMatch(/^healthy: 3 of 3/);
+  expect(execSync(create, { cwd: os.tmpdir(), encoding: "utf8" })).toMatch(
+    /^Created keyspace demo/,
+  );
+  const watching = spawn(`exec ${watch.trim()}`, { shell: true, cwd: os.tmpdir() });
+  let said = "";
+  watching.stdout.on("data", (text: Buffer) => (said += text.toString()));
+  const ended = new Promise<number | null>((resolve) => void watching.once("exit", resolve));
+  await until(() => said.includes("snapshot  demo: 1 range"), "the watch has begun");
+  watching.kill("SIGINT");
+  expect(await ended).toBe(0);
 });
 
 test("version asks a server, too", async () => {

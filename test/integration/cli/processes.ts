@@ -39,6 +39,8 @@ export function start(
     readonly detached?: boolean;
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
+    /** A program and its arguments that run Node in their turn. */
+    readonly by?: readonly string[];
   } = {},
 ): Running {
   const stdio: StdioOptions = [
@@ -47,7 +49,8 @@ export function start(
     "pipe",
     ...(options.ipc === true ? ["ipc" as const] : []),
   ];
-  const child = spawn(process.execPath, [script, ...args], {
+  const [file, ...rest] = [...(options.by ?? []), process.execPath];
+  const child = spawn(file, [...rest, script, ...args], {
     stdio,
     detached: options.detached === true,
     cwd: options.cwd ?? os.tmpdir(),

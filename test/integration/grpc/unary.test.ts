@@ -339,7 +339,7 @@ test("a port in use is one line with cause and remedy", async () => {
   const cause = `cannot listen for clients on ${server.address}: another process uses the port`;
   await expect(startHarness({}, { listen: server.address })).rejects.toMatchObject({
     code: "addressInUse",
-    message: `${cause}; stop it or choose another grpc port`,
+    message: `${cause}; stop it, or give another port in listen.grpc`,
   });
   await expect(startHarness({}, { listen: "nowhere" })).rejects.toMatchObject({
     code: "badAddress",

@@ -1,6 +1,6 @@
 /**
- * A large map through the real thing: 200,000 ranges by `cadastre import`, whole or not at all, also
- * when the leader is killed in the middle.
+ * A large map through the real thing: 200,000 ranges by `cadastre import`, whole or not at all,
+ * also when the leader is killed in the middle.
  */
 
 import { spawn } from "node:child_process";

@@ -4,7 +4,7 @@
  * A block "console tour" holds commands to run one after the other, "console tour-background" ones
  * that go on in terminals of their own. Lines after a command are its output; "..." stands for any
  * number of lines. Numbers differ from run to run and spaces from table to table, so neither
- * counts; a shown line may stop early.
+ * counts, but the number in a name does ("node-2"); a shown line may stop early.
  */
 
 export interface TourCommand {
@@ -60,7 +60,7 @@ export function missingLine(shown: readonly string[], output: string): string | 
 
 function normalise(line: string): string {
   return line
-    .replaceAll(/\d+(?:\.\d+)?/g, "#")
+    .replaceAll(/(?<!\d|[a-z]-)\d+(?:\.\d+)?/g, "#")
     .replaceAll(/\s+/g, " ")
     .trim();
 }
