@@ -5,17 +5,49 @@
 
 import type { Timers } from "./ports.ts";
 
+interface AbortWaiters {
+  readonly runs: Set<() => void>;
+  readonly runAll: () => void;
+}
+
+const abortWaiters = new WeakMap<AbortSignal, AbortWaiters>();
+
+/**
+ * Runs when the signal is aborted, unless the answer is called before. A signal gets one listener,
+ * however many calls wait for it: from the eleventh on Node would warn of a leak.
+ */
+function onAbort(signal: AbortSignal, run: () => void): () => void {
+  const { runs, runAll } = abortWaiters.get(signal) ?? waitersOf(signal);
+  const own = (): void => run();
+  runs.add(own);
+  return () => {
+    runs.delete(own);
+    if (runs.size > 0 || abortWaiters.get(signal)?.runs !== runs) return;
+    abortWaiters.delete(signal);
+    signal.removeEventListener("abort", runAll);
+  };
+}
+
+function waitersOf(signal: AbortSignal): AbortWaiters {
+  const runs = new Set<() => void>();
+  const runAll = (): void => runs.forEach((one) => one());
+  const waiters = { runs, runAll };
+  abortWaiters.set(signal, waiters);
+  signal.addEventListener("abort", runAll);
+  return waiters;
+}
+
 /** Resolves after the delay, or at once when the signal is or becomes aborted. */
 export function sleep(timers: Timers, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve();
     const done = (): void => {
       cancel();
-      signal?.removeEventListener("abort", done);
+      forget?.();
       resolve();
     };
     const cancel = timers.after(delayMs, done);
-    signal?.addEventListener("abort", done);
+    const forget = signal && onAbort(signal, done);
   });
 }
 
@@ -35,17 +67,17 @@ export function limited<T>(
   return new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {
       cancel();
-      signal?.removeEventListener("abort", onAbort);
+      forget?.();
       settle();
     };
-    const onAbort = (): void => end(() => resolve({ kind: "aborted" }));
+    const giveUp = (): void => end(() => resolve({ kind: "aborted" }));
+    const forget = signal && onAbort(signal, giveUp);
     const cancel = timers.after(limitMs, () => end(() => resolve({ kind: "timedOut" })));
     promise.then(
       (value) => end(() => resolve({ kind: "answered", value })),
       (error: unknown) => end(() => reject(error as Error)),
     );
-    if (signal?.aborted === true) onAbort();
-    else signal?.addEventListener("abort", onAbort);
+    if (signal?.aborted === true) giveUp();
   });
 }
 
@@ -64,12 +96,12 @@ export interface LinkedAbort {
 export function linkAborts(...signals: readonly (AbortSignal | undefined)[]): LinkedAbort {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
-  for (const signal of signals) {
+  const forgets = signals.map((signal) => {
     if (signal?.aborted === true) abort();
-    else signal?.addEventListener("abort", abort);
-  }
+    return signal && onAbort(signal, abort);
+  });
   const release = (): void => {
-    for (const signal of signals) signal?.removeEventListener("abort", abort);
+    for (const forget of forgets) forget?.();
   };
   return { signal: controller.signal, abort, release };
 }
@@ -90,15 +122,15 @@ export class Waker {
     return new Promise((resolve) => {
       const done = (): void => {
         cancel?.();
-        signal.removeEventListener("abort", done);
+        forget();
         this.#rouse = undefined;
         this.#pending = false;
         resolve();
       };
       const cancel = delayMs === undefined ? undefined : timers.after(delayMs, done);
+      const forget = onAbort(signal, done);
       if (this.#pending || signal.aborted) return done();
       this.#rouse = done;
-      signal.addEventListener("abort", done);
     });
   }
 }

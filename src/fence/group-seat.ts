@@ -24,6 +24,8 @@ import { RANGES_PER_CALL, TakeOver } from "./take-over.ts";
 /** A session's base duration; a third of it is the interval while nothing is held. */
 const SESSION_DURATION_MS = 10_000;
 const CALL_DEADLINE_MS = 5_000;
+/** How long a watch may lag behind a renewal's answer; a healthy one takes some ms. */
+const WATCH_LAG_MS = 1_000;
 /** With these no other attempt of this process can succeed. */
 const FATAL: ReadonlySet<Reason> = new Set([
   "STALE_INCARNATION",
@@ -59,6 +61,7 @@ export class GroupSeat {
   #awaitsView = false;
   #tooOldAsOf: Revision | undefined;
   #cancelClock: (() => void) | undefined;
+  #cancelMending: (() => void) | undefined;
 
   constructor(context: GroupSeatContext) {
     this.#with = context;
@@ -75,12 +78,14 @@ export class GroupSeat {
   async run(): Promise<void> {
     await Promise.all([this.#runSession(), this.#takeOver.run()]);
     this.#cancelClock?.();
+    this.#cancelMending?.();
   }
 
   onFrame(frame: WatchFrame): void {
     this.#step({ kind: "frame", frame });
-    // A renewal may be waiting for a first or a newer view.
-    if (this.#awaitsView) this.#renewals.wake();
+    // A renewal may be waiting for a first or a newer view; and a range whose successor was taken
+    // back has missed some, so that the next one could come after its deadline.
+    if (this.#awaitsView || liftsSuccessor(frame)) this.#renewals.wake();
   }
 
   /** Stops serving the ranges; answers those that were held here, for {@link giveUp}. */
@@ -183,6 +188,7 @@ export class GroupSeat {
       if (stopped.aborted) return { kind: "sessionOver" };
       this.#backoff.reset();
       const events = this.#step({ kind: "renewed", sent, answer });
+      this.#mendWatch(answer.changes.at(-1)?.revision);
       const extended = events.find((event) => event.kind === "extended");
       emit({
         kind: "renewed",
@@ -210,6 +216,18 @@ export class GroupSeat {
       }
       return { kind: "next", nextMs: clock.nowMs() + this.#backoff.nextMs() };
     }
+  }
+
+  /**
+   * A watch that does not come to show what a renewal has told of is stuck, or its server is. The
+   * silence that ends a stream is longer than most leases: what is granted meanwhile would lapse.
+   */
+  #mendWatch(toldRevision: Revision | undefined): void {
+    if (toldRevision === undefined || this.#cancelMending !== undefined) return;
+    this.#cancelMending = this.#with.timers.after(WATCH_LAG_MS, () => {
+      this.#cancelMending = undefined;
+      if ((this.keeper.asOf ?? 0) < toldRevision) this.#with.refreshView();
+    });
   }
 
   /** The smallest of the keyspaces that are held. */
@@ -277,6 +295,13 @@ export class GroupSeat {
     this.#with.fail(reason, message);
     return true;
   }
+}
+
+function liftsSuccessor(frame: WatchFrame): boolean {
+  return (
+    frame.kind === "changes" &&
+    frame.revisions.some(({ changes }) => changes.some(({ cause }) => cause === "successorLifted"))
+  );
 }
 
 /** Read anew each time: it changes while others run. */

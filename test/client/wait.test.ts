@@ -23,6 +23,31 @@ test("a pause ends by time or by its signal, and then forgets both", async () =>
   expect(listeners(controller.signal)).toBe(0);
 });
 
+test("however many wait for a signal, it has one listener: Node takes eleven for a leak", async () => {
+  const clock = new VirtualClock();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const pause = sleep;
+  let ended = 0;
+  for (let at = 0; at < 20; at++) {
+    void pause(clock, 100 + at, signal).then(() => ended++);
+    void limited(new Promise(() => {}), clock, 100 + at, signal).then(() => ended++);
+    void new Waker().pause(clock, 100 + at, signal).then(() => ended++);
+  }
+  const linked = linkAborts(signal);
+  expect(listeners(signal)).toBe(1);
+  await clock.advance(109);
+  expect(ended).toBe(30);
+  expect(listeners(signal)).toBe(1);
+  controller.abort();
+  await clock.settle();
+  expect(ended).toBe(60);
+  expect(linked.signal.aborted).toBe(true);
+  linked.release();
+  expect(listeners(signal)).toBe(0);
+  expect(clock.pendingCount).toBe(0);
+});
+
 test("a limited wait answers whichever comes first", async () => {
   const clock = new VirtualClock();
   const controller = new AbortController();

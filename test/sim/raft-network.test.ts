@@ -1,26 +1,19 @@
 import { expect, test } from "vitest";
 import { addCoverage, newCoverage } from "./raft-trace.ts";
 import { runRaftSeed } from "./raft-simulation.ts";
+import { seedsToRun } from "./seeds.ts";
 
-/** SIM_SEED runs one seed, SIM_SEEDS=N or FROM-TO several, neither the usual 200. */
-function seedsToRun(): readonly number[] {
-  const one = process.env["SIM_SEED"];
-  if (one !== undefined) return [Number(one)];
-  const [first, last] = (process.env["SIM_SEEDS"] ?? "200").split("-").map(Number);
-  const from = last === undefined ? 1 : (first ?? 1);
-  const to = last ?? first ?? 200;
-  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
-}
+const SEEDS_USUAL = 200;
 
 test("groups under faults keep every invariant, and heal", { timeout: 86_400_000 }, () => {
   const total = newCoverage();
-  const seeds = seedsToRun();
+  const seeds = seedsToRun(SEEDS_USUAL);
   for (const seed of seeds) {
     const run = runRaftSeed(seed);
     expect(run.events, `seed ${seed} is a full run`).toBeGreaterThan(3_000);
     addCoverage(total, run.coverage);
   }
-  if (seeds.length < 200) return;
+  if (seeds.length < SEEDS_USUAL) return;
   for (const [what, count] of Object.entries(total)) expect(count, what).toBeGreaterThan(0);
 });
 

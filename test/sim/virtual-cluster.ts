@@ -6,7 +6,7 @@
 import type { GroupId, ReplicaId, ServerId } from "../../src/base/brands.ts";
 import type { Result } from "../../src/base/result.ts";
 import { replicaOf } from "../../src/replica/host.ts";
-import type { LoadedReplica, Logger, LogStore } from "../../src/replica/ports.ts";
+import type { Clock, LoadedReplica, Logger, LogStore, Timers } from "../../src/replica/ports.ts";
 import type { Envelope } from "../../src/raft/messages.ts";
 import type { Entry } from "../../src/raft/types.ts";
 import { startTicker, type Ticker } from "../../src/replica/ticker.ts";
@@ -26,6 +26,12 @@ const SYNC_MS = 1;
 export interface VirtualClusterOptions {
   readonly count?: number;
   readonly history?: HistoryBounds;
+  /** Of the elections' jitter. */
+  readonly seed?: number;
+  /** How long a message between servers is under way. */
+  readonly peerDelayMs?: number;
+  /** A server's own clock, over the cluster's. */
+  readonly clockOf?: (id: ServerId, clock: VirtualClock) => Clock & Timers;
 }
 
 /** A command that one server handed to another. */
@@ -67,7 +73,7 @@ export class VirtualCluster {
   constructor(options: VirtualClusterOptions = {}) {
     const { count = 3 } = options;
     this.#options = options;
-    this.network = new MemoryNetwork(this.clock);
+    this.network = new MemoryNetwork(this.#peerTimers(options.peerDelayMs ?? 0));
     this.ids = Array.from({ length: count }, (_, at) => (at + 1) as ServerId);
     for (const id of this.ids)
       this.#start(id, new MemoryLogStore({ replicas: this.#replicas(id) }));
@@ -204,16 +210,17 @@ export class VirtualCluster {
       },
     });
     const config = configOf(id, this.ids);
+    const clock = this.#options.clockOf?.(id, this.clock) ?? this.clock;
     const core = createServerCore({
       config,
       loaded: store.loaded(),
       store: this.#timedStore(id, store),
       transport,
       forwarder,
-      clock: this.clock,
-      timers: this.clock,
+      clock,
+      timers: clock,
       logger: QUIET,
-      seed: id * 7_919 + Math.floor(this.clock.nowMs()),
+      seed: (this.#options.seed ?? 0) + id * 7_919 + Math.floor(this.clock.nowMs()),
       onHalt: (reason) => {
         throw new Error(reason);
       },
@@ -224,9 +231,17 @@ export class VirtualCluster {
     });
     hosted.core = core;
     const { tickMs } = config.raft;
-    const { clock } = this;
     const ticker = startTicker({ tickMs, clock, timers: clock, onTick: () => core.tick() });
     this.#running.set(id, { core, store, ticker, drain });
+  }
+
+  #peerTimers(delayMs: number): Timers {
+    const { clock } = this;
+    return {
+      after: (ms, run) => clock.after(ms, run),
+      afterReading: (run) => clock.afterReading(run),
+      soon: (run) => void (delayMs > 0 ? clock.after(delayMs, run) : clock.soon(run)),
+    };
   }
 
   #isStalledFor(id: ServerId, { group, message }: Envelope): boolean {

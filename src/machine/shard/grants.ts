@@ -63,8 +63,11 @@ function judgeItem(state: ShardState, item: GrantItem, onlyUnowned: boolean): Pl
   }
   const { owner, successor } = slot.record;
   const target = ownerOf(session);
+  if (owner !== undefined && sameOwner(owner, target)) {
+    return { slot, session, kind: "alreadyOwner" };
+  }
+  if (state.timeMs < session.supersededUntilMs) return refused("staleIncarnation", item.nodeId);
   if (owner === undefined) return { slot, session, kind: "granted" };
-  if (sameOwner(owner, target)) return { slot, session, kind: "alreadyOwner" };
   const details = { range: slot.record, waitMs: remainingMs(state, slot) };
   if (onlyUnowned) return refused("leaseHeld", item.rangeId, details);
   if (successor !== undefined && !sameOwner(successor, target)) {

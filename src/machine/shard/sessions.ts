@@ -12,13 +12,21 @@ import { bytesMap, numberMap, type OrderedMap } from "../../base/ordered-map.ts"
 import { spansOverlap } from "../../base/span.ts";
 import { detach, extend, nextLeaseOrder } from "./leases.ts";
 import { grantIntended } from "./ranges.ts";
-import { BASE_KEYSPACE_ID, type EntryScope, type Session, type ShardState } from "./state.ts";
+import {
+  BASE_DURATION_MS,
+  BASE_KEYSPACE_ID,
+  type EntryScope,
+  type Session,
+  type ShardState,
+} from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import type { KeyspaceTerms } from "./types.ts";
 
 /**
  * Opens a session. A newer incarnation waits until the older one's session has ended; an older one
- * than has ever opened here is refused for ever.
+ * than has ever opened here is refused for ever. While one waits (it comes back after the time that
+ * it is told), the older keeps what it has and is granted nothing more: grants to a dead process
+ * would keep its session, and the new one waiting, for as long as they go on.
  */
 export function openSession(
   state: ShardState,
@@ -30,7 +38,9 @@ export function openSession(
   if (newest !== undefined && incarnation < newest) return refused("staleIncarnation", nodeId);
   const present = state.sessions.get(nodeId);
   if (present !== undefined && present.incarnation !== incarnation) {
-    return refused("sessionLive", nodeId, { waitMs: sessionRemainingMs(present, scope.timeMs) });
+    const waitMs = sessionRemainingMs(present, scope.timeMs);
+    present.supersededUntilMs = scope.timeMs + waitMs + BASE_DURATION_MS;
+    return refused("sessionLive", nodeId, { waitMs });
   }
   if (present !== undefined) {
     const durations = leaseTerms(state);
@@ -40,6 +50,7 @@ export function openSession(
     nodeId,
     incarnation,
     openedRevision: scope.revision,
+    supersededUntilMs: 0,
     standings: numberMap(),
     held: numberMap(),
     changes: [],

@@ -49,6 +49,8 @@ export interface Session {
   readonly nodeId: string;
   readonly incarnation: Incarnation;
   readonly openedRevision: Revision;
+  /** Until then a newer incarnation waits for its end, and nothing more is granted to it. */
+  supersededUntilMs: number;
   readonly standings: OrderedMap<number, Standing>;
   /** By keyspace id and start key. */
   readonly held: OrderedMap<number, OrderedMap<Bytes, RangeSlot>>;

@@ -134,8 +134,8 @@ const SHARD_PHRASES: Readonly<Record<Refused["reason"], Phrase>> = {
   staleIncarnation: {
     reason: "STALE_INCARNATION",
     text: (id) =>
-      `a newer process of storage node ${id} has registered; stop the older one, and grant to the ` +
-      `newer when its session is open`,
+      `a newer process of storage node ${id} has registered; stop the older one, and grant to ` +
+      `the newer when its session is open`,
   },
   staleEpoch: {
     reason: "STALE_EPOCH",

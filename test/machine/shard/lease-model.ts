@@ -44,6 +44,8 @@ export interface ModelSession extends ModelOwner {
   readonly standings: Map<number, number>;
   /** All there ever were. */
   readonly changes: ModelChange[];
+  /** A newer process of its node waits until then: it keeps what it has and gets nothing more. */
+  supersededUntilMs: number;
   /** Renewals with an older view than this are refused. */
   keptAfter: number;
 }
@@ -163,12 +165,20 @@ export class LeaseModel {
 
   #open(nodeId: string, incarnation: number): void {
     const newest = this.#newest.get(nodeId) ?? 0;
-    if (incarnation < newest || this.sessions.has(nodeId)) return;
+    if (incarnation < newest) return;
+    const present = this.sessions.get(nodeId);
+    if (present !== undefined) {
+      if (present.incarnation === incarnation) return;
+      present.supersededUntilMs = Math.max(...present.standings.values()) + BASE_MS;
+      return;
+    }
     this.#newest.set(nodeId, incarnation);
     const standings = new Map([[BASE, this.timeMs + BASE_MS]]);
     // What it held in an earlier session of its own is no view of this one.
     const keptAfter = incarnation === newest ? this.revision : this.revision - 1;
-    this.sessions.set(nodeId, { nodeId, incarnation, standings, changes: [], keptAfter });
+    const supersededUntilMs = 0;
+    const session = { nodeId, incarnation, standings, changes: [], supersededUntilMs, keptAfter };
+    this.sessions.set(nodeId, session);
   }
 
   /** Law 8, word by word. */
@@ -200,6 +210,8 @@ export class LeaseModel {
       if (item.incarnation !== undefined && item.incarnation !== session.incarnation) return;
       const { owner, successor } = range;
       const isOther = owner !== undefined && !isSame(owner, session);
+      const isSuperseded = this.timeMs < session.supersededUntilMs;
+      if (isSuperseded && (isOther || owner === undefined)) return;
       if (isOther && onlyUnowned) return;
       if (isOther && successor !== undefined && !isSame(successor, session)) return;
       plans.push({ range, session });

@@ -16,6 +16,30 @@ test("a newer incarnation waits for the older session, which renews undisturbed 
   expect(shard.open("a", 2).result).toMatchObject({ kind: "sessionOpened", alreadyOpen: false });
 });
 
+test("a session that a newer incarnation waits for is granted nothing more, so that it ends", () => {
+  const { shard, rangeId } = shardWithOwner();
+  expect(reasonOf(shard.open("a", 2))).toBe("sessionLive");
+  expect(shard.grant(rangeId, "a").result).toMatchObject({ outcomes: [{ kind: "alreadyOwner" }] });
+  shard.advance(9_000);
+  expect(shard.range(rangeId).owner).toBeUndefined();
+  expect(reasonOf(shard.grant(rangeId, "a"))).toBe("staleIncarnation");
+  shard.advance(1_000);
+  expect(shard.open("a", 2).result).toMatchObject({ kind: "sessionOpened", alreadyOpen: false });
+  expect(shard.grant(rangeId, "a").result).toMatchObject({ outcomes: [{ kind: "granted" }] });
+});
+
+test("a newer incarnation that never comes back does not keep grants from the older for ever", () => {
+  const { shard, rangeId } = shardWithOwner();
+  shard.open("a", 2);
+  shard.release(rangeId, "a");
+  for (let at = 0; at < 4; at++) {
+    expect(reasonOf(shard.grant(rangeId, "a"))).toBe("staleIncarnation");
+    shard.timeMs += 5_000;
+    expect(shard.renewed("a").kind).toBe("extended");
+  }
+  expect(shard.grant(rangeId, "a").result).toMatchObject({ outcomes: [{ kind: "granted" }] });
+});
+
 test("the wait covers the longest standing, not only the base one", () => {
   const { shard } = shardWithOwner(25_000);
   expect(shard.open("a", 2).result).toMatchObject({ reason: "sessionLive", waitMs: 25_000 });
