@@ -60,6 +60,8 @@ export class Workload {
     await keyspaces.defineRanges({ keyspace: KEYSPACE, splitKeys });
     for (let node = 0; node < this.#options.nodes; node++) await this.#addNode(`node-${node}`);
     this.#running.push(this.#watch(), this.#renew());
+    // What is read before the watch has begun could not be judged by it.
+    while (this.#start === undefined) await delay(5);
     for (let at = 0; at < this.#options.clients; at++) this.#running.push(this.#runClient(at));
   }
 
@@ -121,7 +123,7 @@ export class Workload {
     const client = realClient(this.#options.endpoints, `history-${at}`);
     const prng = Prng.fromSeed(at + 1);
     // Impatient clients meet more unknown outcomes, and resolve them by their request ids.
-    const deadlineMs = at % 2 === 0 ? 300 : 5_000;
+    const deadlineMs = at % 2 === 0 ? 100 : 5_000;
     while (!this.#isOver) {
       const descriptor = await this.#lookup(client, name, prng);
       if (descriptor !== undefined && !this.#isOver) {
