@@ -3,13 +3,15 @@
 import { InvariantError } from "../base/assert.ts";
 import type { LoadedConfig } from "../server/config/load.ts";
 import { createServerLog, type ServerLog } from "../server/logging.ts";
-import type { RunningServer, StartServer } from "../server/running-server.ts";
+import type { StartServer } from "../server/running-server.ts";
 import type { CliContext } from "./context.ts";
 import { CliError, EXIT_BUG, failureLine, failureOf } from "./failure.ts";
 import { signalExitCode, StopSignals } from "./stop-signals.ts";
 
 /** Whoever stops servers allows three seconds; the rest is for the exit itself. */
 const STOP_TIMEOUT_MS = 2_800;
+/** A reader of the log that stands still is waited for no longer. */
+const LAST_LINES_MS = 1_000;
 /** What still holds the process open after a stop is forgotten, not waited for. */
 const LINGER_MS = 200;
 
@@ -32,7 +34,7 @@ export async function runServeProcess(args: {
   if (typeof early === "string") {
     // Half started: storage is safe to leave at any moment, and nobody is served yet.
     log.info("stoppedWhileStarting", { why: early });
-    log.flush();
+    await within(LAST_LINES_MS, log.drained());
     process.exit(signalExitCode("SIGTERM"));
   }
   const server = await starting.catch((error: unknown) => {
@@ -42,9 +44,9 @@ export async function runServeProcess(args: {
   const end = await Promise.race([signals.first, parentGone, server.failed]);
   if (typeof end === "string") log.info("stopping", { why: end });
   else log.fatal("serverFailed", { error: end });
-  const stopped = await stopInTime(server);
+  const stopped = await within(STOP_TIMEOUT_MS, server.stop());
   log.info(stopped ? "stopped" : "stopTimedOut");
-  log.flush();
+  await within(LAST_LINES_MS, log.drained());
   setTimeout(() => process.exit(), LINGER_MS).unref();
   if (typeof end !== "string") throw worldFailure(end);
   if (!stopped) {
@@ -52,14 +54,15 @@ export async function runServeProcess(args: {
   }
 }
 
-async function stopInTime(server: RunningServer): Promise<boolean> {
+/** Whether `work` was done in time; a failure of it passes through. */
+async function within(timeoutMs: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), STOP_TIMEOUT_MS);
+    timer = setTimeout(() => resolve(false), timeoutMs);
   });
-  const stopped = await Promise.race([server.stop().then(() => true), timedOut]);
+  const isDone = await Promise.race([work.then(() => true), timedOut]);
   clearTimeout(timer);
-  return stopped;
+  return isDone;
 }
 
 /** Resolves when a parent that holds a channel to us ends; never without such a parent. */

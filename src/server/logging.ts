@@ -8,16 +8,17 @@ import { renderRecord } from "./log-line.ts";
 export interface ServerLog extends Logger {
   /** The same log, with `component` in every line: "raft", "net", "storage". */
   component(name: string): ServerLog;
-  /** What ends the process. Written before it returns. */
+  /** What ends the process. Written before it returns; a line under way may land after it. */
   fatal(event: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** Writes what is still in memory. */
-  flush(): void;
+  /** Resolves when every line is written, in order: never while the reader stands still. */
+  drained(): Promise<void>;
 }
 
-/** Where lines go. `flushSync` writes what `write` has only taken. */
+/** Where lines go. `flushSync` writes what waits, past a line that is being written. */
 export interface LogSink {
   write(line: string): void;
   flushSync(): void;
+  drained(): Promise<void>;
 }
 
 export interface ServerLogOptions {
@@ -81,8 +82,8 @@ class PinoLog implements ServerLog {
     return new PinoLog(this.#logger.child({ component: name }), this.#sink);
   }
 
-  flush(): void {
-    this.#sink.flushSync();
+  drained(): Promise<void> {
+    return this.#sink.drained();
   }
 }
 
@@ -111,7 +112,20 @@ function plain(value: unknown): unknown {
 }
 
 function stdoutSink(): LogSink {
-  return pino.destination({ dest: 1, sync: false, minLength: 0, maxLength: BACKLOG_BYTES_MAX });
+  const options = { dest: 1, sync: false, minLength: 0, maxLength: BACKLOG_BYTES_MAX };
+  const stream = pino.destination(options);
+  let isIdle = true;
+  stream.on("drain", () => {
+    isIdle = true;
+  });
+  return {
+    write: (line) => {
+      isIdle = false;
+      stream.write(line);
+    },
+    flushSync: () => stream.flushSync(),
+    drained: () => (isIdle ? Promise.resolve() : new Promise((r) => stream.once("drain", r))),
+  };
 }
 
 function prettySink(sink: LogSink): LogSink {
@@ -121,5 +135,6 @@ function prettySink(sink: LogSink): LogSink {
       sink.write(`${renderRecord(JSON.parse(line) as Record<string, unknown>, minutes)}\n`);
     },
     flushSync: () => sink.flushSync(),
+    drained: () => sink.drained(),
   };
 }

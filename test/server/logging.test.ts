@@ -13,6 +13,7 @@ function recorder(): LogSink & { readonly lines: string[]; flushes: number } {
     flushSync() {
       this.flushes++;
     },
+    drained: () => Promise.resolve(),
   };
 }
 

@@ -14,25 +14,27 @@ async function serving(mode: string, ipc = false): Promise<Running> {
   return server;
 }
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-  "%s stops the server in order",
-  async (signal) => {
-    const server = await serving("normal");
-    server.child.kill(signal);
-    expect(await server.ended).toEqual({ code: 0, signal: null });
-    const events = server
-      .output()
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as object);
-    expect(events.slice(-3)).toMatchObject([
-      { event: "stopping", why: signal, server: "s1" },
-      { event: "draining" },
-      { event: "stopped" },
-    ]);
-    expect(server.stderr()).toBe("");
-  },
-);
+test.each([
+  ["normal", "SIGTERM"],
+  ["normal", "SIGINT"],
+  ["normal", "SIGHUP"],
+  ["busy pool", "SIGTERM"],
+] as const)("%s: %s stops the server in order", async (mode, signal) => {
+  const server = await serving(mode);
+  server.child.kill(signal);
+  expect(await server.ended).toEqual({ code: 0, signal: null });
+  const events = server
+    .output()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as object);
+  expect(events.slice(-3)).toMatchObject([
+    { event: "stopping", why: signal, server: "s1" },
+    { event: "draining" },
+    { event: "stopped" },
+  ]);
+  expect(server.stderr()).toBe("");
+});
 
 test("two signals at once are one request, a later one ends the process at once", async () => {
   const server = await serving("slow stop");

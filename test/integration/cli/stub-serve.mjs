@@ -1,5 +1,6 @@
 // `cadastre serve` around a stand-in for the server: runServeProcess as it is, and a `startServer`
 // that does what the first argument says.
+import { pbkdf2 } from "node:crypto";
 import { InvariantError } from "../../../dist/base/assert.js";
 import { runCli } from "../../../dist/cli/program.js";
 import { runServeProcess } from "../../../dist/cli/serve-process.js";
@@ -31,6 +32,7 @@ async function startServer(_config, logger) {
       throw new InvariantError("entries are contiguous");
     });
   if (mode === "rejection") soon(() => void Promise.reject(new TypeError("x is not a function")));
+  if (mode === "busy pool") process.prependListener("SIGTERM", fillThreadPool);
   logger.info("serving", { pid: process.pid });
   return {
     addresses: { grpc: address, peer: address, http: address },
@@ -43,6 +45,11 @@ async function startServer(_config, logger) {
       if (mode !== "lingers") clearInterval(keepAlive);
     },
   };
+}
+
+/** Writes in the background wait behind this, while the event loop is free. */
+function fillThreadPool() {
+  for (let i = 0; i < 32; i++) pbkdf2("password", "salt", 10_000, 32, "sha256", () => undefined);
 }
 
 process.exitCode = await runCli(["serve"], {
