@@ -4,29 +4,13 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { MonotonicMs } from "../base/brands.ts";
 import { Prng } from "../base/prng.ts";
-import type { Clock, Timers } from "../client/ports.ts";
+import { systemClock, systemTimers } from "../server/system.ts";
 import type { CliContext } from "./context.ts";
 import { usageError } from "./failure.ts";
 import { findEndpoints } from "./local-cluster.ts";
 import { StopSignals, signalExitCode } from "./stop-signals.ts";
 import type { Connection, Interrupt, VerbWorld } from "./verb-world.ts";
-
-export const PROCESS_CLOCK: Clock = { nowMs: () => performance.now() as MonotonicMs };
-
-export const PROCESS_TIMERS: Timers = {
-  after: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
-    return () => clearTimeout(timer);
-  },
-  afterReading: (run) => {
-    setImmediate(run);
-  },
-  soon: (run) => {
-    queueMicrotask(run);
-  },
-};
 
 const SEED_LIMIT = 2 ** 48 - 1;
 
@@ -46,8 +30,8 @@ async function connect(context: CliContext): Promise<Connection> {
   const client = new Client({
     endpoints,
     channels: grpcChannel,
-    clock: PROCESS_CLOCK,
-    timers: PROCESS_TIMERS,
+    clock: systemClock,
+    timers: systemTimers,
     prng: Prng.fromSeed(randomInt(SEED_LIMIT)),
     clientId: `cli-${randomUUID()}`,
     defaultDeadlineMs: context.options.timeoutMs,

@@ -10,7 +10,7 @@ import {
   NAME_CHARS_MAX,
 } from "../../wire/limits.ts";
 import { parseEndpoints, parseWholeNumber } from "../arguments.ts";
-import { PROCESS_CLOCK, PROCESS_TIMERS } from "../connect.ts";
+import { systemClock, systemTimers } from "../../server/system.ts";
 import type { CliContext, CommandModule } from "../context.ts";
 import { listAllNodes } from "../directory/nodes.ts";
 import { gatherPairs, isName, parseName } from "../directory/options.ts";
@@ -172,8 +172,8 @@ function processNodeWorld(world: VerbWorld): NodeWorld {
   return {
     catchInterrupt: () => world.catchInterrupt(),
     wallNow: () => world.wallNow(),
-    clock: PROCESS_CLOCK,
-    timers: PROCESS_TIMERS,
+    clock: systemClock,
+    timers: systemTimers,
     openNodeData: async (dataDir) => {
       const { openNodeData } = await import("../../fence/level/node-data.ts");
       return openNodeData(dataDir);

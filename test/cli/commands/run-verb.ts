@@ -13,7 +13,7 @@ import { releaseCommand } from "../../../src/cli/commands/release.ts";
 import { routeCommand } from "../../../src/cli/commands/route.ts";
 import { statusCommand } from "../../../src/cli/commands/status.ts";
 import { watchCommand } from "../../../src/cli/commands/watch.ts";
-import { PROCESS_TIMERS } from "../../../src/cli/connect.ts";
+import { systemTimers } from "../../../src/server/system.ts";
 import { usageError } from "../../../src/cli/failure.ts";
 import type { NodeWorld } from "../../../src/cli/node/run-node.ts";
 import { runCli } from "../../../src/cli/program.ts";
@@ -101,7 +101,7 @@ function worldOf(
           endpoints,
           channels,
           clock: { nowMs: () => performance.now() as MonotonicMs },
-          timers: PROCESS_TIMERS,
+          timers: systemTimers,
           prng: Prng.fromSeed(7),
           defaultDeadlineMs: context.options.timeoutMs,
         }),
@@ -127,7 +127,7 @@ function noNodeWorld(): Pick<NodeWorld, "clock" | "timers" | "openNodeData" | "t
   const none = (): Promise<never> => Promise.reject(new Error("no node in this test"));
   return {
     clock: { nowMs: () => 0 as MonotonicMs },
-    timers: PROCESS_TIMERS,
+    timers: systemTimers,
     openNodeData: none,
     takeSeat: none,
   };
