@@ -16,6 +16,12 @@ import {
   text,
   uint,
 } from "../../base/codec.ts";
+import {
+  DATA_KINDS,
+  type DataKind,
+  LEASE_MODES,
+  type LeaseMode,
+} from "../common/keyspace-modes.ts";
 
 /** A server's addresses, as "host:port". Addresses are attributes, not identity. */
 export interface ServerRecord {
@@ -35,8 +41,6 @@ export interface ClusterRecord {
 
 export const KEYSPACE_KINDS = ["range", "hash"] as const;
 export const HASH_FUNCTIONS = ["given"] as const;
-export const LEASE_MODES = ["exclusive", "affinity"] as const;
-export const DATA_KINDS = ["none", "shared", "local"] as const;
 /** creating: recorded here, its first range may not exist yet in the shard. */
 export const KEYSPACE_STATES = ["creating", "ready"] as const;
 
@@ -46,8 +50,8 @@ export interface KeyspaceSettings {
   readonly kind: (typeof KEYSPACE_KINDS)[number];
   /** Only with kind "hash". */
   readonly hashFunction: (typeof HASH_FUNCTIONS)[number] | undefined;
-  readonly leaseMode: (typeof LEASE_MODES)[number];
-  readonly dataKind: (typeof DATA_KINDS)[number];
+  readonly leaseMode: LeaseMode;
+  readonly dataKind: DataKind;
   readonly leaseDurationMs: number;
   readonly renewIntervalMs: number;
 }

@@ -17,6 +17,12 @@ import {
   text,
   uint,
 } from "../../base/codec.ts";
+import {
+  DATA_KINDS,
+  type DataKind,
+  LEASE_MODES,
+  type LeaseMode,
+} from "../common/keyspace-modes.ts";
 
 /** A storage node's process. */
 export interface Owner {
@@ -63,14 +69,6 @@ export interface RangeSlot {
   /** Renewals of its session count for it when their order is larger. */
   detachedOrder: number;
 }
-
-/** What owners do while the directory is away (law 14). */
-export const LEASE_MODES = ["exclusive", "affinity"] as const;
-export type LeaseMode = (typeof LEASE_MODES)[number];
-
-/** Where a range's data are (law 17). */
-export const DATA_KINDS = ["none", "shared", "local"] as const;
-export type DataKind = (typeof DATA_KINDS)[number];
 
 /** A keyspace's terms in the shard that holds its ranges. */
 export interface KeyspaceTerms {

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { DATA_KINDS, LEASE_MODES } from "../../../src/machine/common/keyspace-modes.ts";
 import type { GroupId, Incarnation, Revision, ServerId } from "../../../src/base/brands.ts";
 import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import { decode } from "../../../src/base/codec.ts";
@@ -13,11 +14,9 @@ import {
   rootRequestCodec,
 } from "../../../src/machine/root/commands.ts";
 import {
-  DATA_KINDS,
   HASH_FUNCTIONS,
   KEYSPACE_KINDS,
   KEYSPACE_STATES,
-  LEASE_MODES,
 } from "../../../src/machine/root/types.ts";
 import {
   anyKey,

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import type { Epoch, Incarnation, Revision } from "../../../src/base/brands.ts";
+import { DATA_KINDS, LEASE_MODES } from "../../../src/machine/common/keyspace-modes.ts";
 import type { RequestId } from "../../../src/machine/common/request-ids.ts";
 import {
   GRANT_OUTCOMES,
@@ -11,7 +12,7 @@ import {
   type ShardResult,
 } from "../../../src/machine/shard/answers.ts";
 import type { ShardCommand } from "../../../src/machine/shard/commands.ts";
-import { DATA_KINDS, LEASE_MODES, type RangeRecord } from "../../../src/machine/shard/types.ts";
+import type { RangeRecord } from "../../../src/machine/shard/types.ts";
 import { anyKey, anyText, anyUint, branded, maybe } from "../codec-checks.ts";
 
 const owner = fc.record({ nodeId: anyText, incarnation: branded<Incarnation>() });

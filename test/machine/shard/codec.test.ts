@@ -9,6 +9,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { DATA_KINDS, LEASE_MODES } from "../../../src/machine/common/keyspace-modes.ts";
 import type { Epoch, Incarnation, Revision } from "../../../src/base/brands.ts";
 import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import { decode, encode } from "../../../src/base/codec.ts";
@@ -26,12 +27,7 @@ import {
   type ShardRequest,
   shardRequestCodec,
 } from "../../../src/machine/shard/commands.ts";
-import {
-  DATA_KINDS,
-  LEASE_MODES,
-  type Owner,
-  type RangeRecord,
-} from "../../../src/machine/shard/types.ts";
+import { type Owner, type RangeRecord } from "../../../src/machine/shard/types.ts";
 import {
   branded,
   expectGolden,
