@@ -6,7 +6,8 @@
 import type { GroupId, MonotonicMs } from "../base/brands.ts";
 import type { ForwardAnswer, ForwardCall } from "../replica/ports.ts";
 import type { GroupAccess, SubmitFailure } from "../replica/group-access.ts";
-import type { ClusterGroups } from "./services/cluster-groups.ts";
+import type { Renewal } from "../machine/shard/commands.ts";
+import type { ClusterGroups, ShardAccess } from "./services/cluster-groups.ts";
 import type { RenewalBatcher } from "./services/renewal-batcher.ts";
 
 export function forwardedHandler(
@@ -17,27 +18,34 @@ export function forwardedHandler(
     const shard = groups.shards.get(call.group);
     if (shard === undefined) {
       if (call.group !== groups.root.group) return notLeader();
-      return propose(groups, groups.root, call);
+      const isReadable = groups.root.replica.machine.decodeRequest(call.command).ok;
+      return isReadable ? propose(groups, groups.root, call) : notLeader();
     }
-    if (!shard.access.isLeader) return notLeader();
-    const { machine } = shard.access.replica;
-    const request = machine.decodeRequest(call.command);
+    const request = shard.access.replica.machine.decodeRequest(call.command);
+    // A command that this version cannot read must not get into the log.
+    if (!request.ok) return notLeader();
+    const { command } = request.value;
     const batcher = renewals.get(call.group);
-    const command = request.ok ? request.value.command : undefined;
-    if (command?.kind !== "renew" || batcher === undefined) {
+    if (command.kind !== "renew" || batcher === undefined) {
       return propose(groups, shard.access, call);
     }
-    const { timeoutMs } = call;
-    const outcome = await batcher.renew(command.renewals, { timeoutMs, isForwarded: true });
-    if (outcome.kind === "failed") return toFailed(outcome);
-    const { revision, answers } = outcome;
-    const result = machine.encodeAnswer({
-      replayed: false,
-      revision,
-      result: { kind: "renewed", answers },
-    });
-    return { kind: "applied", index: shard.access.replica.appliedIndex, result };
+    return renew(shard.access, batcher, command.renewals, call.timeoutMs);
   };
+}
+
+async function renew(
+  access: ShardAccess,
+  batcher: RenewalBatcher,
+  renewals: readonly Renewal[],
+  timeoutMs: number,
+): Promise<ForwardAnswer> {
+  if (!access.isLeader) return notLeader();
+  const outcome = await batcher.renew(renewals, { timeoutMs, isForwarded: true });
+  if (outcome.kind === "failed") return toFailed(outcome);
+  const { revision, answers } = outcome;
+  const { appliedIndex, machine } = access.replica;
+  const answer = { replayed: false, revision, result: { kind: "renewed", answers } } as const;
+  return { kind: "applied", index: appliedIndex, result: machine.encodeAnswer(answer) };
 }
 
 async function propose<Request, Answer, Event>(
@@ -47,9 +55,6 @@ async function propose<Request, Answer, Event>(
 ): Promise<ForwardAnswer> {
   if (!access.isLeader) return notLeader();
   const { machine } = access.replica;
-  const decoded = machine.decodeRequest(call.command);
-  // A command that this version cannot read must not get into the log.
-  if (!decoded.ok) return notLeader();
   const deadlineMs = (groups.clock.nowMs() + call.timeoutMs) as MonotonicMs;
   const outcome = await access.replica.proposeEncoded(call.command, deadlineMs);
   if (outcome.kind === "failed") return outcome;

@@ -36,7 +36,8 @@ type Frame = Result<api.WatchFrame, api.Refusal>;
 
 interface StartedWatch {
   readonly shard: ShardGroup;
-  readonly filter: WatchFilter;
+  /** Of the filter: every token is bound to it. */
+  readonly fingerprint: number;
   readonly cursor: WatchCursor;
 }
 
@@ -90,7 +91,7 @@ async function* frames(
 async function* changes(
   groups: ClusterGroups,
   options: WatchOptions,
-  { shard, filter, cursor }: StartedWatch,
+  { shard, fingerprint, cursor }: StartedWatch,
   news: News,
 ): AsyncGenerator<Frame, undefined, undefined> {
   const { clock } = groups;
@@ -121,7 +122,7 @@ async function* changes(
       }
     }
     toldAtMs = clock.nowMs();
-    yield ok(toWatchFrame(groups, shard, filter, frame ?? cursor.progress()));
+    yield ok(toWatchFrame(groups, shard, fingerprint, frame ?? cursor.progress()));
   }
 }
 
@@ -134,7 +135,9 @@ async function startWatch(
   const scope = await scopeOf(groups, request, startTimeoutMs);
   if (!scope.ok) return scope;
   const { shard, filter } = scope.value;
-  const resumed = await resumePoint(groups, shard, filter, request.resumeToken, startTimeoutMs);
+  const fingerprint = filterFingerprint(filter);
+  const { resumeToken } = request;
+  const resumed = await resumePoint(groups, shard, fingerprint, resumeToken, startTimeoutMs);
   if (!resumed.ok) return resumed;
   const cursor = new WatchCursor({
     filter,
@@ -144,7 +147,7 @@ async function startWatch(
     resumeAfter: resumed.value,
     failIfCompacted: request.failIfCompacted,
   });
-  return ok({ shard, filter, cursor });
+  return ok({ shard, fingerprint, cursor });
 }
 
 async function scopeOf(
@@ -171,7 +174,7 @@ async function scopeOf(
 async function resumePoint(
   groups: ClusterGroups,
   shard: ShardGroup,
-  filter: WatchFilter,
+  fingerprint: number,
   bytes: Bytes | undefined,
   timeoutMs: number,
 ): Promise<Result<Revision | undefined, api.Refusal>> {
@@ -184,7 +187,7 @@ async function resumePoint(
   }
   const token = decodeToken(bytes);
   if (!token.ok) return failed(badToken(token.error));
-  const { clusterId, generation, filterFingerprint: fingerprint, positions } = token.value;
+  const { clusterId, generation, positions } = token.value;
   if (clusterId !== groups.clusterId) {
     const metadata = { cluster_id: groups.clusterId, token_cluster_id: clusterId };
     const message = `the token is of cluster ${clusterId}, this is ${groups.clusterId}; start anew`;
@@ -194,7 +197,7 @@ async function resumePoint(
   if (generation !== generationOf(shard.state.revision) || position === undefined) {
     return failed(badToken("it is of another generation of the cluster"));
   }
-  if (fingerprint !== filterFingerprint(filter) || positions.length !== 1) {
+  if (token.value.filterFingerprint !== fingerprint || positions.length !== 1) {
     return failed(badToken("it was given for another filter"));
   }
   if (position.group !== shard.access.group) return failed(badToken("it is of another group"));
@@ -222,7 +225,7 @@ function matchingRecords(shard: ShardGroup, filter: WatchFilter): RangeRecord[] 
 function toWatchFrame(
   groups: ClusterGroups,
   shard: ShardGroup,
-  filter: WatchFilter,
+  fingerprint: number,
   frame: Exclude<CursorFrame, { readonly kind: "compacted" }>,
 ): api.WatchFrame {
   const header = shardHeader(groups, shard, frame.revision);
@@ -230,7 +233,7 @@ function toWatchFrame(
     encodeToken({
       clusterId: groups.clusterId,
       generation: header.generation,
-      filterFingerprint: filterFingerprint(filter),
+      filterFingerprint: fingerprint,
       positions: [{ group: header.group, revision: frame.revision }],
     });
   const toRecord = (record: RangeRecord): api.RangeRecord => toRangeRecord(shard.state, record);
