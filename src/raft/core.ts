@@ -35,6 +35,7 @@ import {
   type Entry,
   type HardState,
   INITIAL_HARD_STATE,
+  LOG_START,
   type RaftConfig,
   type RestoredState,
 } from "./types.ts";
@@ -103,7 +104,12 @@ export class RaftCore {
 
   /** An independent copy that behaves the same from here on. */
   clone(): RaftCore {
-    const copy = new RaftCore(this.#state.config, { hardState: INITIAL_HARD_STATE, entries: [] });
+    const copy = new RaftCore(this.#state.config, {
+      hardState: INITIAL_HARD_STATE,
+      snapshot: LOG_START,
+      base: LOG_START,
+      entries: [],
+    });
     copy.#state = cloneState(this.#state);
     return copy;
   }
@@ -238,5 +244,13 @@ function takePersist(state: RaftState): Persist | undefined {
     state.writtenHardState = hardState;
   }
   const { lastTerm, lastIndex } = log;
-  return { hardState, truncateFrom, entries: appended, lastTerm, lastIndex };
+  return {
+    hardState,
+    truncateFrom,
+    base: undefined,
+    snapshot: undefined,
+    entries: appended,
+    lastTerm,
+    lastIndex,
+  };
 }

@@ -8,7 +8,7 @@
 
 import type { LogIndex, ReplicaId, Term } from "../base/brands.ts";
 import type { Message } from "./messages.ts";
-import type { Entry, HardState } from "./types.ts";
+import type { Entry, HardState, LogPosition } from "./types.ts";
 
 export interface Output {
   /** To be made durable as one atomic step. undefined: nothing to write. */
@@ -37,6 +37,13 @@ export interface Persist {
   readonly hardState: HardState | undefined;
   /** Entries from here on are deleted before the new ones are written. */
   readonly truncateFrom: LogIndex | undefined;
+  /**
+   * The log now begins after this entry: what is at or below it is no longer needed. Beyond the end
+   * of the log (an installed snapshot) the log is empty from here on.
+   */
+  readonly base: LogPosition | undefined;
+  /** The snapshot to start from after a restart; its file is durable already. */
+  readonly snapshot: LogPosition | undefined;
   /** New entries, contiguous with what is kept. */
   readonly entries: readonly Entry[];
   /** The end of the log after this step: what its `persisted` repeats. */

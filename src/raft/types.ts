@@ -24,6 +24,13 @@ export interface Entry {
   readonly payload: Bytes;
 }
 
+/** Where a log or a snapshot ends: the last entry that it covers. */
+export interface LogPosition {
+  readonly index: LogIndex;
+  readonly term: Term;
+  readonly timeMs: LogTimeMs;
+}
+
 /** What must be on disk before any message that depends on it is sent (Figure 2, "persistent"). */
 export interface HardState {
   /** Latest term this replica has seen. Never decreases. */
@@ -77,7 +84,11 @@ export interface RaftConfig {
 /** What a core starts from after a restart; empty for a new replica. */
 export interface RestoredState {
   readonly hardState: HardState;
-  /** Contiguous from index 1. All of it is durable. */
+  /** What the machine starts from; LOG_START when there is no snapshot. Committed and durable. */
+  readonly snapshot: LogPosition;
+  /** The entry before the first of `entries`: at or before the snapshot. */
+  readonly base: LogPosition;
+  /** Contiguous from base.index + 1. All of it is durable. */
   readonly entries: readonly Entry[];
 }
 
@@ -88,6 +99,13 @@ export const ENTRY_OVERHEAD_BYTES = 32;
 export function entryBytes(entry: Entry): number {
   return entry.payload.length + ENTRY_OVERHEAD_BYTES;
 }
+
+/** Before the first entry of a group. */
+export const LOG_START: LogPosition = {
+  index: 0 as LogIndex,
+  term: 0 as Term,
+  timeMs: 0 as LogTimeMs,
+};
 
 export const INITIAL_HARD_STATE: HardState = {
   term: 0 as Term,

@@ -41,10 +41,10 @@ export class OutputQueue {
 
   #write(step: Persist, messages: readonly Outbound[]): void {
     const { group, store } = this.#options;
-    const { hardState, truncateFrom, entries } = step;
+    const { hardState, truncateFrom, base, snapshot, entries } = step;
     this.#writes.push({ step, messages: [...messages] });
     const onDurable = (): void => this.#onDurable();
-    store.submit({ group, hardState, truncateFrom, entries, onDurable });
+    store.submit({ group, hardState, truncateFrom, base, snapshot, entries, onDurable });
   }
 
   #onDurable(): void {

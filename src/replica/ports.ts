@@ -6,7 +6,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { GroupId, LogIndex, MonotonicMs, ReplicaId, ServerId } from "../base/brands.ts";
 import type { Envelope } from "../raft/messages.ts";
-import type { Configuration, Entry, HardState } from "../raft/types.ts";
+import type { Configuration, Entry, HardState, LogPosition } from "../raft/types.ts";
 
 /** A reading of CLOCK_MONOTONIC or its simulated counterpart. */
 export interface Clock {
@@ -40,6 +40,13 @@ export interface DurableStep {
   readonly hardState: HardState | undefined;
   /** Entries from here on are deleted in the same batch. */
   readonly truncateFrom: LogIndex | undefined;
+  /**
+   * The log begins after this entry from now on. At or behind the log's end, after truncation; or
+   * beyond it, when a snapshot was installed: then the log is empty from here on.
+   */
+  readonly base: LogPosition | undefined;
+  /** The snapshot to start from after a restart. Published in the SnapshotStore before. */
+  readonly snapshot: LogPosition | undefined;
   /** Contiguous with what is kept. */
   readonly entries: readonly Entry[];
   /** Called once, when the step is on disk, in the order of submission. Never for a failed step. */
@@ -62,7 +69,11 @@ export interface LoadedReplica {
   readonly replicaId: ReplicaId;
   readonly configuration: Configuration;
   readonly hardState: HardState;
-  /** Contiguous from index 1. */
+  /** What the machine starts from; LOG_START when there is none. */
+  readonly snapshot: LogPosition;
+  /** The entry before the first of `entries`: at or before the snapshot. */
+  readonly base: LogPosition;
+  /** Contiguous from base.index + 1. */
   readonly entries: readonly Entry[];
 }
 
@@ -115,3 +126,82 @@ export type ForwardFailure =
   | "deadlineExceeded"
   | "unreachable"
   | "shuttingDown";
+
+/** How a snapshot file of a group is named: by the position that its state was taken at. */
+export interface SnapshotName {
+  readonly group: GroupId;
+  readonly position: LogPosition;
+}
+
+/**
+ * The snapshot files of a server. A file is whole or not there: it is written under another name,
+ * checked, synced and renamed. Failures of the disk reject with the store's error; after one of a
+ * write nothing was published. The file's own framing and checksums are the store's business; what
+ * goes in and comes out are the machine's bytes, while `openFile` and `receive` deal in raw bytes
+ * of the file, for sending it to another server.
+ */
+export interface SnapshotStore {
+  /** Begins a file. One at a time for each group; an earlier unfinished one is dropped. */
+  create(name: SnapshotName): SnapshotWriter;
+  /** The machine's bytes of a published file, verified as they are read; damage rejects. */
+  read(name: SnapshotName): AsyncIterable<Bytes>;
+  /** A published file as raw bytes; undefined when there is none. Open files outlive `retain`. */
+  openFile(name: SnapshotName): Promise<SnapshotFile | undefined>;
+  /**
+   * Goes on receiving a file from another server, from `offset` on: what an earlier attempt
+   * received of the same file (same position and size) is kept over restarts.
+   */
+  receive(name: SnapshotName, fileBytes: number): Promise<SnapshotReceiver>;
+  /** Removes the group's published files and drafts, these positions excepted. */
+  retain(group: GroupId, positions: readonly LogPosition[]): Promise<void>;
+}
+
+export interface SnapshotWriter {
+  /** Resolves when the next piece may come. Not yet durable. */
+  append(piece: Bytes): Promise<void>;
+  /** Makes the file durable under its name; resolves with its size. Exactly once. */
+  publish(): Promise<number>;
+  /** Drops what was written. Safe at any time, also after a failure. */
+  abort(): Promise<void>;
+}
+
+export interface SnapshotFile {
+  readonly fileBytes: number;
+  read(offset: number, length: number): Promise<Bytes>;
+  close(): Promise<void>;
+}
+
+export interface SnapshotReceiver {
+  /** Bytes that are here already. */
+  readonly offset: number;
+  append(bytes: Bytes): Promise<void>;
+  /** Verifies the whole file and makes it durable under its name. Rejects, and drops it, if bad. */
+  publish(): Promise<void>;
+  /** Stops for now; what was received is kept for a later attempt. */
+  suspend(): Promise<void>;
+}
+
+/** Fetches snapshot files from other servers, on a connection of its own. */
+export interface SnapshotSource {
+  /**
+   * The bytes of a peer's file from `offset` on. Ends when all were delivered; throws when the peer
+   * does not have it (any more), cannot be reached, or `signal` is aborted.
+   */
+  fetch(
+    from: ServerId,
+    request: SnapshotRequest,
+    signal: AbortSignal,
+  ): AsyncIterable<SnapshotChunk>;
+}
+
+export interface SnapshotRequest {
+  readonly name: SnapshotName;
+  readonly offset: number;
+}
+
+export interface SnapshotChunk {
+  readonly fileBytes: number;
+  readonly offset: number;
+  /** Checked against the chunk's own CRC already. */
+  readonly bytes: Bytes;
+}

@@ -78,14 +78,14 @@ export class Replica<Request, Answer, Event> {
 
   constructor(options: ReplicaOptions<Request, Answer, Event>) {
     const { loaded, raft, machine } = options;
-    const { group, replicaId: self, configuration, hardState, entries } = loaded;
+    const { group, replicaId: self, configuration, ...restored } = loaded;
     assert(machine.group === group, "a replica applies its own group's machine");
     this.#options = options;
     this.group = group;
     this.self = self;
     this.machine = machine;
-    this.core = new RaftCore({ ...raft, group, self, configuration }, { hardState, entries });
-    this.replayedIndex = hardState.commitIndex;
+    this.core = new RaftCore({ ...raft, group, self, configuration }, restored);
+    this.replayedIndex = restored.hardState.commitIndex;
     this.#reads = new ReadBatches(Prng.fromSeed(raft.seed));
     this.#outputs = new OutputQueue({
       group,

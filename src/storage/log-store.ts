@@ -13,7 +13,7 @@
 import { assert } from "../base/assert.ts";
 import type { GroupId, ReplicaId } from "../base/brands.ts";
 import type { LoadedReplica, LogStore } from "../replica/ports.ts";
-import type { Configuration } from "../raft/types.ts";
+import { type Configuration, LOG_START } from "../raft/types.ts";
 import {
   createDirectory,
   CREATION_SEQUENCE,
@@ -131,7 +131,8 @@ export async function attachLogStore(
       const what = `the log of group ${bounds.group} in ${dir} was compacted`;
       throw new StorageError("formatUnknown", { dir, what });
     }
-    return { ...configuration, hardState: bounds.hardState, entries };
+    const start = { snapshot: LOG_START, base: LOG_START };
+    return { ...configuration, hardState: bounds.hardState, ...start, entries };
   });
   const logs = recoveredLogs(recovered);
   const store = new LevelLogStore({ db, dir, logs, head: recovered.head, onFatal });

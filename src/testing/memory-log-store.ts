@@ -14,6 +14,7 @@ import {
   type Entry,
   type HardState,
   INITIAL_HARD_STATE,
+  LOG_START,
 } from "../raft/types.ts";
 import { StorageError } from "../storage/errors.ts";
 import { assertStepFits, type KnownLog, lastKeptIndex } from "../storage/step-contract.ts";
@@ -110,7 +111,8 @@ export class MemoryLogStore implements LogStore {
   loaded(): LoadedReplica[] {
     return this.#replicas.map((replica) => {
       const { hardState, entries } = logOf(this.#durable, replica.group);
-      return { ...replica, hardState, entries: [...entries] };
+      const start = { snapshot: LOG_START, base: LOG_START };
+      return { ...replica, hardState, ...start, entries: [...entries] };
     });
   }
 

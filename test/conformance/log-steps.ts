@@ -11,6 +11,7 @@ import {
   type Entry,
   type HardState,
   INITIAL_HARD_STATE,
+  LOG_START,
 } from "../../src/raft/types.ts";
 import type { DurableStep, LoadedReplica } from "../../src/replica/ports.ts";
 
@@ -22,6 +23,9 @@ export interface TestReplica {
 
 export const groupOf = (group: number): GroupId => group as GroupId;
 export const indexOf = (index: number): LogIndex => index as LogIndex;
+
+/** Of a log that was never compacted. */
+export const START = { snapshot: LOG_START, base: LOG_START } as const;
 
 export function replicaOf(group: number, replicaId = 1): TestReplica {
   const voters = [1, 2, 3] as ReplicaId[];
@@ -56,6 +60,8 @@ export function stepOf(parts: Partial<DurableStep>): DurableStep {
     group: groupOf(0),
     hardState: undefined,
     truncateFrom: undefined,
+    base: undefined,
+    snapshot: undefined,
     entries: [],
     onDurable: () => undefined,
     ...parts,
@@ -102,7 +108,11 @@ export class StoreModel {
   }
 
   describe(): string[] {
-    const loaded = this.#replicas.map((replica) => ({ ...replica, ...this.#log(replica.group) }));
+    const loaded = this.#replicas.map((replica) => ({
+      ...replica,
+      ...START,
+      ...this.#log(replica.group),
+    }));
     return describeReplicas(loaded);
   }
 

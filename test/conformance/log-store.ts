@@ -16,6 +16,7 @@ import {
   hardStateOf,
   indexOf,
   replicaOf,
+  START,
   stepOf,
   StoreModel,
   type TestReplica,
@@ -134,8 +135,8 @@ function describeSingleSteps(withStore: WithStore): void {
     await withStore([replicaOf(1, 2), replicaOf(0, 3)], async (driver) => {
       const found = await driver.harness.reopen();
       expect(found).toEqual([
-        { ...replicaOf(0, 3), hardState: hardStateOf(0), entries: [] },
-        { ...replicaOf(1, 2), hardState: hardStateOf(0), entries: [] },
+        { ...replicaOf(0, 3), ...START, hardState: hardStateOf(0), entries: [] },
+        { ...replicaOf(1, 2), ...START, hardState: hardStateOf(0), entries: [] },
       ]);
     });
   });
@@ -146,7 +147,7 @@ function describeSingleSteps(withStore: WithStore): void {
       driver.submit({ hardState: hardStateOf(1, 1), entries });
       await driver.settle();
       const found = await driver.harness.reopen();
-      expect(found).toEqual([{ ...replicaOf(0), hardState: hardStateOf(1, 1), entries }]);
+      expect(found).toEqual([{ ...replicaOf(0), ...START, hardState: hardStateOf(1, 1), entries }]);
     });
   });
 

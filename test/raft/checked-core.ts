@@ -12,7 +12,7 @@ import { checkBasic, checkStep } from "../../src/raft/invariants.ts";
 import type { Message } from "../../src/raft/messages.ts";
 import type { Output, Persist } from "../../src/raft/output.ts";
 import type { RaftStatus } from "../../src/raft/status.ts";
-import type { Entry, RaftConfig } from "../../src/raft/types.ts";
+import { type Entry, LOG_START, type RaftConfig } from "../../src/raft/types.ts";
 import { type ConfigChanges, raftConfig } from "./raft-config.ts";
 
 export interface Start {
@@ -42,6 +42,8 @@ export class CheckedCore {
         votedFor: start.votedFor === undefined ? undefined : replica(start.votedFor),
         commitIndex: (start.commitIndex ?? 0) as LogIndex,
       },
+      snapshot: LOG_START,
+      base: LOG_START,
       entries: terms.map((term, at) => entry(term, at + 1)),
     });
     checkBasic(this.config, this.core.status());

@@ -9,6 +9,8 @@ function step(lastTerm: number, lastIndex: number): Persist {
   return {
     hardState: undefined,
     truncateFrom: undefined,
+    base: undefined,
+    snapshot: undefined,
     entries: [],
     lastTerm: lastTerm as Term,
     lastIndex: lastIndex as LogIndex,

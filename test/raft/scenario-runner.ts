@@ -13,7 +13,7 @@ import { RaftCore } from "../../src/raft/core.ts";
 import type { Input } from "../../src/raft/input.ts";
 import { checkStep } from "../../src/raft/invariants.ts";
 import type { Message } from "../../src/raft/messages.ts";
-import type { Entry, RaftConfig } from "../../src/raft/types.ts";
+import { type Entry, LOG_START, type RaftConfig } from "../../src/raft/types.ts";
 import { RaftCheckers } from "../sim/raft-checkers.ts";
 import { SimDisk } from "../sim/raft-disk.ts";
 import type { Given } from "./checked-core.ts";
@@ -158,6 +158,8 @@ export class ScenarioRunner {
         votedFor: vote === undefined ? undefined : (Number(vote) as ReplicaId),
         commitIndex,
       },
+      snapshot: LOG_START,
+      base: LOG_START,
       entries,
     });
     defined(this.#checkers, "a script starts with `group`").preset(entries, commitIndex);

@@ -29,6 +29,8 @@ function step(number: number): Persist {
   return {
     hardState: undefined,
     truncateFrom: undefined,
+    base: undefined,
+    snapshot: undefined,
     entries: [],
     lastTerm: 1 as Term,
     lastIndex,

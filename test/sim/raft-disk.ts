@@ -11,6 +11,7 @@ import {
   type Entry,
   type HardState,
   INITIAL_HARD_STATE,
+  LOG_START,
   type RestoredState,
 } from "../../src/raft/types.ts";
 
@@ -88,7 +89,12 @@ export class SimDisk {
   }
 
   restore(): RestoredState {
-    return { hardState: this.#hardState, entries: [...this.#entries] };
+    return {
+      hardState: this.#hardState,
+      snapshot: LOG_START,
+      base: LOG_START,
+      entries: [...this.#entries],
+    };
   }
 
   #apply(persist: Persist): void {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { ServerId } from "../../src/base/brands.ts";
 import type { StorageError } from "../../src/storage/errors.ts";
 import { openLogStore } from "../../src/storage/log-store.ts";
-import { entryOf, hardStateOf, replicaOf, stepOf } from "../conformance/log-steps.ts";
+import { entryOf, hardStateOf, replicaOf, START, stepOf } from "../conformance/log-steps.ts";
 import {
   createStore,
   EXPECTED,
@@ -24,7 +24,7 @@ test("an opened store says whose it is and what it holds", async () => {
     const { store, identity, replicas } = await openStore(dir);
     const { hardState, entries } = FIRST_STEP;
     expect(identity).toEqual(IDENTITY);
-    expect(replicas).toEqual([{ ...replicaOf(0), hardState, entries }]);
+    expect(replicas).toEqual([{ ...replicaOf(0), ...START, hardState, entries }]);
     await store.close();
   });
 });
