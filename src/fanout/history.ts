@@ -60,6 +60,19 @@ export class EventHistory {
     this.#trim();
   }
 
+  /**
+   * The machine's state was replaced by a later one, and the changes between are not known: they
+   * count as not kept, so that a watch from before gets a marked fresh snapshot (law 21).
+   */
+  reset(revision: Revision): void {
+    assert(revision > this.#revision, "a state is replaced by a later one");
+    this.#entries = [];
+    this.#start = 0;
+    this.#changeCount = 0;
+    this.#floor = revision;
+    this.#revision = revision;
+  }
+
   /** Entries with events above a revision, oldest first. The revision must not be below floor. */
   *after(revision: Revision): Generator<RevisionEvents> {
     assert(revision >= this.#floor, "only kept revisions are read");

@@ -83,7 +83,9 @@ export function startGroups(options: GroupsOptions): ServerGroups {
     clusterId: config.cluster.id,
     self: config.server.id as ServerId,
     root,
-    rootState: rootMachine.state,
+    get rootState() {
+      return rootMachine.state;
+    },
     shards,
     clock,
     timers,
@@ -116,7 +118,14 @@ function startShard(
     listeners.add(run);
     return () => listeners.delete(run);
   };
-  return { access, state: machine.state, history, onApplied };
+  return {
+    access,
+    get state() {
+      return machine.state;
+    },
+    history,
+    onApplied,
+  };
 }
 
 function startReplica<Request, Answer, Event>(

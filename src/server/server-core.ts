@@ -62,9 +62,10 @@ export function createServerCore(options: ServerCoreOptions): ServerCore {
   const duties = new RootDuties(groups, clusterRecord(config), logger);
   runDuties = () => duties.run();
   const renewals = new Map<GroupId, RenewalBatcher>();
-  for (const [group, { access, state }] of groups.shards) {
+  for (const [group, shard] of groups.shards) {
+    const { access } = shard;
     const intervalMs = RENEWAL_INTERVAL_MS;
-    const termsBytes = (): number => state.keyspaces.size * LEASE_TERM_BYTES;
+    const termsBytes = (): number => shard.state.keyspaces.size * LEASE_TERM_BYTES;
     renewals.set(group, new RenewalBatcher({ access, clock, timers, intervalMs, termsBytes }));
   }
   let watches = 0;

@@ -79,3 +79,25 @@ test("revisions that do not ascend are a bug", () => {
   const history = new EventHistory({ start: at(5), changesMax: 1, revisionsMax: 1 });
   expect(() => history.add(at(5), [])).toThrow("revisions are added in order");
 });
+
+test("a state that was replaced leaves no changes to resume from before it (law 21)", () => {
+  const history = new EventHistory({ start: at(0), changesMax: 5, revisionsMax: 100 });
+  history.add(at(1), events(2));
+  history.add(at(2), events(3));
+  history.reset(at(9));
+  expect([history.floor, history.revision]).toEqual([9, 9]);
+  expect(revisionsOf(history, 9)).toEqual([]);
+  expect(() => revisionsOf(history, 2)).toThrow("only kept revisions are read");
+  // The dropped changes take no room.
+  history.add(at(10), events(3));
+  history.add(at(11), events(2));
+  expect(revisionsOf(history, 9)).toEqual([10, 11]);
+});
+
+test("a state is never replaced by an earlier one or by itself", () => {
+  const history = new EventHistory({ start: at(0), changesMax: 5, revisionsMax: 100 });
+  history.add(at(4), events(1));
+  for (const revision of [3, 4]) {
+    expect(() => history.reset(at(revision))).toThrow("a state is replaced by a later one");
+  }
+});

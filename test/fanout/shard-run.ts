@@ -28,13 +28,24 @@ export class ShardRun {
   }
 
   step(): void {
-    const { prng, shard } = this;
-    shard.timeMs += prng.chance(0.6) ? 0 : prng.nextInteger(0, 900);
-    const { revision, events } = shard.apply(randomCommand(prng, shard));
+    const { revision, events } = this.#apply();
     this.history.add(revision, events);
-    this.#past.set(revision, this.present());
     const count = events.reduce((sum, { changes }) => sum + changes.length, 0);
     if (count > 0) this.changeCounts.set(revision, count);
+  }
+
+  /** The state of some entries later arrives as an installed snapshot. */
+  install(entries: number): void {
+    for (let entry = 0; entry < entries; entry++) this.#apply();
+    this.history.reset(this.revision);
+  }
+
+  #apply(): ReturnType<ShardHarness["apply"]> {
+    const { prng, shard } = this;
+    shard.timeMs += prng.chance(0.6) ? 0 : prng.nextInteger(0, 900);
+    const applied = shard.apply(randomCommand(prng, shard));
+    this.#past.set(applied.revision, this.present());
+    return applied;
   }
 
   present(): RangeRecord[] {

@@ -229,6 +229,27 @@ test("any watch, pulled and resumed at any points, gives the state at every toke
   for (const what of [...wanted, "partOfSnapshot", "resumed"]) expect(seen).toContain(what);
 }, 60_000);
 
+test("snapshots that are installed under watches are told as marked fresh ones (law 21)", () => {
+  const seen = new Set<string>();
+  for (let seed = 21; seed <= 28; seed++) {
+    const run = new ShardRun(seed, { changesMax: 10_000, revisionsMax: 10_000 });
+    const watchers = FILTERS.map((filter) => {
+      const frameBytesMax = run.prng.pick([1, 400, 2_000, 100_000]);
+      const failIfCompacted = run.prng.chance(0.5);
+      return new Watcher(run, filter, { frameBytesMax, failIfCompacted }, seen);
+    });
+    for (let entry = 0; entry < ENTRIES; entry++) {
+      if (run.prng.chance(0.05)) run.install(run.prng.nextInteger(1, 12));
+      else run.step();
+      for (const watcher of watchers) if (run.prng.chance(0.25)) watcher.act(run.prng);
+    }
+    for (const watcher of watchers) watcher.catchUp();
+  }
+  for (const what of ["compacted", "afterCompaction", "cut", "partOfSnapshot", "resumed"]) {
+    expect(seen).toContain(what);
+  }
+}, 60_000);
+
 test("a frame holds whole revisions up to its size, and one that is too large goes in pieces", () => {
   const run = new ShardRun(2, { changesMax: 10_000, revisionsMax: 10_000 });
   for (let entry = 0; entry < 120; entry++) run.step();

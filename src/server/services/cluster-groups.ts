@@ -27,9 +27,10 @@ export type ShardAccess = GroupAccess<ShardRequest, ShardAnswer, ShardEvent>;
 /** One metadata shard on this server. */
 export interface ShardGroup {
   readonly access: ShardAccess;
+  /** The present one, another after a snapshot was installed: not to be kept over an await. */
   readonly state: ShardState;
   readonly history: EventHistory;
-  /** Calls back after every applied entry that changed a range; the answer stops it. */
+  /** Calls back after what changed a range, an installed snapshot included; the answer stops it. */
   readonly onApplied: (run: () => void) => () => void;
 }
 
@@ -37,6 +38,7 @@ export interface ClusterGroups {
   readonly clusterId: string;
   readonly self: ServerId;
   readonly root: RootAccess;
+  /** The present one, another after a snapshot was installed: not to be kept over an await. */
   readonly rootState: RootState;
   /** By group, ascending. */
   readonly shards: ReadonlyMap<GroupId, ShardGroup>;

@@ -22,7 +22,7 @@ import {
   shardOf,
 } from "./cluster-groups.ts";
 import { listNodes, listRanges } from "./lists.ts";
-import { readAnswer, readableKeyspace, withOwnersKnown } from "./reading.ts";
+import { presentKeyspace, readAnswer, readableKeyspace, withOwnersKnown } from "./reading.ts";
 import { recordBytes, toRangeRecord, toRoute } from "./records.ts";
 import { refuseUnavailable } from "./refusals.ts";
 import { watch } from "./watch.ts";
@@ -50,8 +50,10 @@ async function lookup(
 ): Promise<Result<api.LookupAnswer, api.Refusal>> {
   const place = await readableKeyspace(groups, request, context);
   if (!place.ok) return place;
-  const { shard, local } = place.value;
-  const find = (): readonly RangeRecord[] => [rangeOfKey(local, request.key).record];
+  const { shard, keyspace } = place.value;
+  const find = (): readonly RangeRecord[] => [
+    rangeOfKey(presentKeyspace(shard, keyspace), request.key).record,
+  ];
   const found = await withOwnersKnown(groups, request.read, context, find);
   if (!found.ok) return found;
   const record = defined(found.value[0], "ranges tile the keyspace");
@@ -68,9 +70,11 @@ async function lookupBatch(
 ): Promise<Result<api.LookupBatchAnswer, api.Refusal>> {
   const place = await readableKeyspace(groups, request, context);
   if (!place.ok) return place;
-  const { shard, local } = place.value;
-  const find = (): readonly RangeRecord[] =>
-    request.keys.map((key) => rangeOfKey(local, key).record);
+  const { shard, keyspace } = place.value;
+  const find = (): readonly RangeRecord[] => {
+    const present = presentKeyspace(shard, keyspace);
+    return request.keys.map((key) => rangeOfKey(present, key).record);
+  };
   const found = await withOwnersKnown(groups, request.read, context, find);
   if (!found.ok) return found;
   const ofKey = found.value;
@@ -101,13 +105,13 @@ async function getRange(
   if (permission.kind !== "ready") {
     return failed(refuseUnavailable(shard.value.access, permission));
   }
-  const { state } = shard.value;
   const find = (): readonly RangeRecord[] => {
-    const found = state.rangesById.get(request.rangeId);
+    const found = shard.value.state.rangesById.get(request.rangeId);
     return found === undefined ? [] : [found.record];
   };
   const known = await withOwnersKnown(groups, request.read, context, find);
   if (!known.ok) return known;
+  const { state } = shard.value;
   const slot = state.rangesById.get(request.rangeId);
   if (slot === undefined) return failed(noSuchRange(request.rangeId));
   return ok({

@@ -21,7 +21,7 @@ import type { CallContext } from "../../wire/api-services.ts";
 import { PAGE_SIZE_DEFAULT } from "../../wire/limits.ts";
 import { refusal } from "../../wire/refusal.ts";
 import { type ClusterGroups, headerOf } from "./cluster-groups.ts";
-import { readAnswer, readableKeyspace } from "./reading.ts";
+import { presentKeyspace, readAnswer, readableKeyspace } from "./reading.ts";
 import { recordBytes, shardHeader, toRangeRecord } from "./records.ts";
 import { refuseUnavailable } from "./refusals.ts";
 
@@ -51,7 +51,7 @@ export async function listRanges(
 ): Promise<Result<api.ListRangesAnswer, api.Refusal>> {
   const place = await readableKeyspace(groups, request, context);
   if (!place.ok) return place;
-  const { keyspace, shard, local } = place.value;
+  const { keyspace, shard } = place.value;
   const { keyspaceId } = keyspace;
   const { span, nodeId, unownedOnly } = request;
   const query = filterFingerprint({ keyspaceId, span, nodeId }) * 2 + (unownedOnly ? 1 : 0);
@@ -65,6 +65,7 @@ export async function listRanges(
   }
   if (revision < shard.history.floor) return failed(compacted(revision, shard.history.floor));
   const startKey = token?.value.startKey ?? span.startKey;
+  const local = presentKeyspace(shard, keyspace);
   const present = { from: (key: Bytes): Iterable<RangeRecord> => presentFrom(local, key) };
   const from = { startKey, endKey: span.endKey };
   const past = recordsAt(present, shard.history, { keyspaceId, span: from, revision });
