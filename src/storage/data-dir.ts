@@ -6,18 +6,20 @@
  * acknowledged from it, and it may be made anew. With one, whatever cannot be read is damage.
  */
 
-import { mkdir, open, rename } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { type Bytes, utf8ToBytes } from "../base/bytes.ts";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { type Bytes, bytesToUtf8, utf8ToBytes } from "../base/bytes.ts";
 import { crc32c } from "../base/crc32c.ts";
 import { damaged, fromLevelError, StorageError } from "./errors.ts";
-import { isUsableDirectory, readIfPresent, syncPath } from "./level-files.ts";
+import { type FileStore, publishWhole } from "./files.ts";
 import { type KeyValueStore, openLevelDb } from "./level-db.ts";
+import { isUsableDirectory, readIfPresent, syncPath } from "./paths.ts";
 import { recoverStore } from "./recovery.ts";
 
 /** A store's first write, of its creation, is number 1. */
 export const CREATION_SEQUENCE = 1;
 
+const MARKER = "raft.initialised";
 const MARKER_FIRST_LINE = "cadastre log store 1";
 
 /**
@@ -30,10 +32,6 @@ export function raftDirOf(dataDir: string): string {
   return join(dataDir, "raft");
 }
 
-function markerPathOf(dataDir: string): string {
-  return join(dataDir, "raft.initialised");
-}
-
 /**
  * Tells whether a server is to be created or to be opened here. Rejects with a StorageError:
  * `notADirectory`, `permissionDenied`, `dataDirInUse` (creation is under way elsewhere), `damaged`
@@ -41,7 +39,7 @@ function markerPathOf(dataDir: string): string {
  */
 export async function inspectDataDir(dataDir: string): Promise<DataDirState> {
   if (!(await isUsableDirectory(dataDir))) return "absent";
-  if ((await readIfPresent(markerPathOf(dataDir))) !== undefined) return "initialised";
+  if ((await readIfPresent(join(dataDir, MARKER))) !== undefined) return "initialised";
   const raftDir = raftDirOf(dataDir);
   if (!(await isUsableDirectory(raftDir))) return "absent";
   if (await isUsedStore(raftDir)) {
@@ -75,16 +73,6 @@ async function isEmptyStore(db: KeyValueStore): Promise<boolean> {
   return true;
 }
 
-/** Makes a directory and those above it, each durable. */
-export async function createDirectory(path: string): Promise<void> {
-  const firstMade = await mkdir(path, { recursive: true });
-  if (firstMade === undefined) return;
-  let made = resolve(path);
-  for (const last = dirname(resolve(firstMade)); made !== last; made = dirname(made)) {
-    await syncPath(dirname(made));
-  }
-}
-
 /** Puts the remains of an interrupted creation out of the way; they are not deleted. */
 export async function setAside(dataDir: string, suffix: string): Promise<void> {
   await rename(raftDirOf(dataDir), `${raftDirOf(dataDir)}.unfinished-${suffix}`);
@@ -92,23 +80,14 @@ export async function setAside(dataDir: string, suffix: string): Promise<void> {
 }
 
 /** States, durably, that the store with this uuid is complete. */
-export async function writeMarker(dataDir: string, storeUuid: string): Promise<void> {
-  const path = markerPathOf(dataDir);
-  const draft = `${path}.draft`;
-  const handle = await open(draft, "w");
-  try {
-    await handle.writeFile(markerText(storeUuid));
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, path);
-  await syncPath(dataDir);
+export function writeMarker(files: FileStore, storeUuid: string): Promise<void> {
+  return publishWhole(files, MARKER, utf8ToBytes(markerText(storeUuid)));
 }
 
 /** The uuid of the store that was completed here. Throws `damaged` or `formatUnknown`. */
-export async function readMarker(dataDir: string): Promise<string> {
-  const text = await readIfPresent(markerPathOf(dataDir));
+export async function readMarker(files: FileStore, dataDir: string): Promise<string> {
+  const content = await files.readWhole(MARKER);
+  const text = content === undefined ? undefined : bytesToUtf8(content);
   const [firstLine, storeUuid = ""] = (text ?? "").split("\n");
   if (text === markerText(storeUuid)) return storeUuid;
   if (/^cadastre log store \d+$/.test(firstLine ?? "") && firstLine !== MARKER_FIRST_LINE) {

@@ -8,9 +8,10 @@
  * another tool.
  */
 
-import { access, constants, open, readdir, readFile, stat } from "node:fs/promises";
+import { access, constants, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf, damaged, fromLevelError, StorageError } from "./errors.ts";
+import { codeOf, damaged, fromLevelError } from "./errors.ts";
+import { readBytesIfPresent, readIfPresent, syncPath } from "./paths.ts";
 import { findWalDamage } from "./wal-check.ts";
 
 const TEXT_LOGS = ["LOG", "LOG.old"];
@@ -57,49 +58,11 @@ async function checkCurrentManifest(raftDir: string): Promise<void> {
   }
 }
 
-/** A file's text; undefined when there is no such file. */
-export async function readIfPresent(path: string): Promise<string | undefined> {
-  return (await readBytesIfPresent(path))?.toString("utf8");
-}
-
-async function readBytesIfPresent(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw fromLevelError(error, path);
-  }
-}
-
 /** A process that uses the store may delete a file between its listing and this. */
 async function assertUsable(path: string, mode: number): Promise<void> {
   try {
     await access(path, mode);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw fromLevelError(error, path);
-  }
-}
-
-/** Whether a directory is there, one that this process may use. Throws StorageError otherwise. */
-export async function isUsableDirectory(path: string): Promise<boolean> {
-  try {
-    if (!(await stat(path)).isDirectory()) {
-      throw new StorageError("notADirectory", { dir: path, what: `${path} is not a directory` });
-    }
-    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
-    throw fromLevelError(error, path);
-  }
-}
-
-/** fsync of a file, or of a directory: of the names in it. */
-export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

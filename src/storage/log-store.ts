@@ -15,7 +15,6 @@ import type { GroupId, ReplicaId } from "../base/brands.ts";
 import type { LoadedReplica, LogStore } from "../replica/ports.ts";
 import { type Configuration, LOG_START } from "../raft/types.ts";
 import {
-  createDirectory,
   CREATION_SEQUENCE,
   inspectDataDir,
   raftDirOf,
@@ -28,7 +27,9 @@ import { LevelLogStore } from "./group-commit.ts";
 import { emptyHardStateRecord } from "./group-log.ts";
 import { configurationKey, hardStateKey, IDENTITY_KEY, STORE_HEAD_KEY } from "./keys.ts";
 import { type KeyValueStore, openLevelDb } from "./level-db.ts";
-import { checkFilesBeforeOpen, checkTextLogs, isUsableDirectory, syncPath } from "./level-files.ts";
+import { checkFilesBeforeOpen, checkTextLogs } from "./level-files.ts";
+import { NodeFileStore } from "./node-files.ts";
+import { createDirectory, isUsableDirectory, syncPath } from "./paths.ts";
 import {
   encodeConfiguration,
   encodeHardState,
@@ -68,7 +69,7 @@ export async function openLogStore(options: {
     if ((await inspectDataDir(dir)) !== "initialised") {
       throw new StorageError("notInitialised", { dir, what: `there is no server in ${dir}` });
     }
-    const storeUuid = await readMarker(dir);
+    const storeUuid = await readMarker(new NodeFileStore(dir), dir);
     if (!(await isUsableDirectory(raftDir))) throw damaged(raftDir, "no folder raft");
     await checkFilesBeforeOpen(raftDir);
     const db = await openLevelDb(raftDir, "openExisting");
@@ -109,7 +110,7 @@ export async function createLogStore(options: {
     await closeOnFailure(db, () => writeFirstRecords(db, identity, replicas));
     await db.close();
     await syncPath(raftDir);
-    await writeMarker(dir, identity.storeUuid);
+    await writeMarker(new NodeFileStore(dir), identity.storeUuid);
   } catch (error) {
     throw fromLevelError(error, dir);
   }

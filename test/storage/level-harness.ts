@@ -129,6 +129,17 @@ export function submitAndWait(
   });
 }
 
+/** Runs without root's right to pass over file modes. */
+export async function asOrdinaryUser<T>(run: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return run();
+  process.seteuid?.(65_534);
+  try {
+    return await run();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
 /** A harness for the conformance suite. A crash is a copy of the files at that moment. */
 export async function makeLevelHarness(replicas: readonly TestReplica[]): Promise<LogStoreHarness> {
   const base = mkdtempSync(join(tmpdir(), "cadastre-storage-"));

@@ -6,6 +6,7 @@ import type { StorageError } from "../../src/storage/errors.ts";
 import { openLogStore } from "../../src/storage/log-store.ts";
 import { entryOf, hardStateOf, replicaOf, START, stepOf } from "../conformance/log-steps.ts";
 import {
+  asOrdinaryUser,
   createStore,
   EXPECTED,
   FIRST_STEP,
@@ -108,15 +109,4 @@ function nextWalPaths(dir: string): string[] {
   const numbers = readdirSync(raftDir).map((name) => /^(\d+)\.log$/.exec(name)?.[1] ?? "0");
   const last = Math.max(...numbers.map(Number));
   return [1, 2, 3, 4].map((step) => join(raftDir, `${String(last + step).padStart(6, "0")}.log`));
-}
-
-/** Runs without root's right to pass over file modes. */
-async function asOrdinaryUser<T>(run: () => Promise<T>): Promise<T> {
-  if (process.geteuid?.() !== 0) return run();
-  process.seteuid?.(65_534);
-  try {
-    return await run();
-  } finally {
-    process.seteuid?.(0);
-  }
 }
