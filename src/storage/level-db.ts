@@ -28,8 +28,19 @@ export interface SyncedBatch {
 
 export interface KeyValueStore {
   openBatch(): SyncedBatch;
+  /**
+   * Deletes records that nothing needs any more, without waiting for the disk: a crash may bring
+   * any of them back. A rejection is that of a write, as serious as one of a synced batch.
+   */
+  deleteUnsynced(keys: readonly Bytes[]): Promise<void>;
+  /**
+   * Gives back the disk space of what was deleted from firstKey to lastKey, both included. Changes
+   * nothing that is read. May take seconds; writes go on meanwhile.
+   */
+  compact(firstKey: Bytes, lastKey: Bytes): Promise<void>;
   /** All records in key order, in portions. */
   scan(): AsyncIterable<readonly KeyValue[]>;
+  /** Waits for what is under way. */
   close(): Promise<void>;
 }
 
@@ -44,6 +55,11 @@ const SCAN_PORTION_BYTES = 2 ** 20;
  * silently gives the first one's lock away (env_posix.cc). So it must not get that far.
  */
 const openFolders = new Set<string>();
+
+/** `level` is typed for browsers as well; under Node it is classic-level, which has this method. */
+type NativeLevel = Level<Bytes, Bytes> & {
+  compactRange(start: Bytes, end: Bytes): Promise<void>;
+};
 
 /** Opens LevelDB in a folder. Rejects with a StorageError. */
 export async function openLevelDb(
@@ -63,7 +79,7 @@ export async function openLevelDb(
     writeBufferSize: WRITE_BUFFER_BYTES,
     createIfMissing: mode === "createNew",
     errorIfExists: mode === "createNew",
-  });
+  }) as NativeLevel;
   try {
     await db.open();
   } catch (error) {
@@ -87,10 +103,10 @@ async function identifyFolder(
 }
 
 class LevelKeyValueStore implements KeyValueStore {
-  readonly #db: Level<Bytes, Bytes>;
+  readonly #db: NativeLevel;
   readonly #onClosed: () => void;
 
-  constructor(db: Level<Bytes, Bytes>, onClosed: () => void) {
+  constructor(db: NativeLevel, onClosed: () => void) {
     this.#db = db;
     this.#onClosed = onClosed;
   }
@@ -102,6 +118,16 @@ class LevelKeyValueStore implements KeyValueStore {
       delete: (key) => void batch.del(key),
       write: () => batch.write({ sync: true }),
     };
+  }
+
+  async deleteUnsynced(keys: readonly Bytes[]): Promise<void> {
+    const batch = this.#db.batch();
+    for (const key of keys) batch.del(key);
+    await batch.write({ sync: false });
+  }
+
+  compact(firstKey: Bytes, lastKey: Bytes): Promise<void> {
+    return this.#db.compactRange(firstKey, lastKey);
   }
 
   async *scan(): AsyncGenerator<readonly KeyValue[]> {

@@ -18,6 +18,10 @@ class FakeDb implements KeyValueStore {
     return new FakeBatch(this.writes);
   }
 
+  async deleteUnsynced(): Promise<void> {}
+
+  async compact(): Promise<void> {}
+
   async *scan(): AsyncGenerator<never[]> {}
 
   async close(): Promise<void> {

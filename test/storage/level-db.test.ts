@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Level } from "level";
 import { afterEach, expect, test, vi } from "vitest";
@@ -39,6 +40,33 @@ test("a scan gives all records in key order, over many portions, as plain bytes"
     await db.close();
   });
 });
+
+test("the space of deleted records is given back by a compaction of their keys", async () => {
+  await withTempDir(async (dir) => {
+    const folder = join(dir, "db");
+    const db = await openLevelDb(folder, "createNew");
+    const keys = Array.from({ length: 100 }, (_, at) => Uint8Array.of(1, at));
+    for (const key of keys) {
+      const batch = db.openBatch();
+      batch.put(key, new Uint8Array(2 ** 17).fill(key[1] ?? 0));
+      await batch.write();
+    }
+    const [first, last] = [Uint8Array.of(1, 0), Uint8Array.of(1, 98)];
+    await db.compact(first, last);
+    await db.deleteUnsynced(keys.slice(0, 99));
+    expect(bytesIn(folder)).toBeGreaterThan(12 * 2 ** 20);
+    await db.compact(first, last);
+    await db.close();
+    expect(bytesIn(folder)).toBeLessThan(2 ** 20);
+    const again = await openLevelDb(folder, "openExisting");
+    expect((await scanned(again)).map((record) => record.split("=")[0])).toEqual(["1,99"]);
+    await again.close();
+  });
+});
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+}
 
 async function scanned(db: KeyValueStore): Promise<string[]> {
   const found: string[] = [];
