@@ -6,7 +6,7 @@
  */
 
 import { assert, defined } from "../base/assert.ts";
-import type { LogIndex, ReplicaId } from "../base/brands.ts";
+import type { LogIndex, ReplicaId, Term } from "../base/brands.ts";
 import { advanceFollowerCommit } from "./commit.ts";
 import type { AppendEntries, AppendEntriesReply, Heartbeat } from "./messages.ts";
 import { followLeader } from "./role.ts";
@@ -20,7 +20,8 @@ export function onAppendEntries(state: RaftState, from: ReplicaId, append: Appen
     return;
   }
   followLeader(state, from);
-  if (log.termAt(prevIndex) !== prevTerm) {
+  // What was compacted away was committed, so every later leader has it, and it matches.
+  if (prevIndex >= log.base.index && log.termAt(prevIndex) !== prevTerm) {
     reject(state, from, append);
     return;
   }
@@ -48,7 +49,7 @@ export function onHeartbeat(state: RaftState, from: ReplicaId, heartbeat: Heartb
 function storeEntries(state: RaftState, append: AppendEntries): void {
   const { log } = state;
   const { entries } = append;
-  let position = 0;
+  let position = Math.max(0, log.base.index - append.prevIndex);
   while (position < entries.length) {
     const entry = defined(entries[position], "positions below the length exist");
     const ours = log.termAt(entry.index);
@@ -59,7 +60,7 @@ function storeEntries(state: RaftState, append: AppendEntries): void {
     }
     position++;
   }
-  if (position === entries.length) return;
+  if (position >= entries.length) return;
   const added = position === 0 ? entries : entries.slice(position);
   log.append(added);
   assert(log.lastTerm <= append.term, "a leader's entries are not of later terms (R2)");
@@ -75,7 +76,7 @@ function truncate(state: RaftState, fromIndex: LogIndex): void {
 }
 
 /** Everything up to matchIndex is the leader's, and leaves here once it is on our disk (R7). */
-function acknowledge(state: RaftState, to: ReplicaId, matchIndex: LogIndex): void {
+export function acknowledge(state: RaftState, to: ReplicaId, matchIndex: LogIndex): void {
   const { durability, outbox } = state;
   const reply: AppendEntriesReply = {
     kind: "appendEntriesReply",
@@ -86,16 +87,25 @@ function acknowledge(state: RaftState, to: ReplicaId, matchIndex: LogIndex): voi
   else outbox.sendAfterPersist(to, reply);
 }
 
-/** Tells where to look next: below all entries of terms that the leader cannot have there. */
-function reject(state: RaftState, to: ReplicaId, append: AppendEntries): void {
+/**
+ * Our log does not match there, or the asker is deposed. Tells where to look next: below all
+ * entries of terms that the leader cannot have there.
+ */
+export function reject(
+  state: RaftState,
+  to: ReplicaId,
+  asked: { readonly prevIndex: LogIndex; readonly prevTerm: Term },
+): void {
   const { log } = state;
-  const hintIndex = log.lastIndexWithTermAtMost(append.prevTerm, append.prevIndex);
+  const found = log.lastIndexWithTermAtMost(asked.prevTerm, asked.prevIndex);
+  // Only a deposed leader can be told of the base: the present one has all that is committed.
+  const hintIndex = found ?? log.base.index;
   sendInTerm(state, to, {
     kind: "appendEntriesReply",
     term: state.term,
     result: {
       kind: "rejected",
-      prevIndex: append.prevIndex,
+      prevIndex: asked.prevIndex,
       hintIndex,
       hintTerm: defined(log.termAt(hintIndex), "a hint lies within the log"),
     },

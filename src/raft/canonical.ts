@@ -9,6 +9,7 @@ import type { LogIndex, ReplicaId } from "../base/brands.ts";
 import { bytesToHex } from "../base/bytes.ts";
 import { defined } from "../base/assert.ts";
 import type { CandidateRole, FollowerRole, LeaderRole, RaftState, Role } from "./state.ts";
+import type { LogPosition } from "./types.ts";
 
 export function canonicalForm(state: RaftState): string {
   const { writtenHardState: written } = state;
@@ -19,13 +20,16 @@ export function canonicalForm(state: RaftState): string {
     state.commitIndex,
     state.deliveredIndex,
     state.appliedIndex,
+    ...positionParts(state.log.base),
+    ...positionParts(state.snapshot),
+    state.installing?.index ?? -1,
     written.term,
     voteNumber(written.votedFor),
     written.commitIndex,
     ...state.prng.state,
   ];
   const parts = [own.join(","), state.durability.parts.join(","), roleForm(state.role)];
-  for (let index = 1; index <= state.log.lastIndex; index++) {
+  for (let index = state.log.base.index + 1; index <= state.log.lastIndex; index++) {
     const entry = defined(state.log.entryAt(index as LogIndex), "the log has no gaps (R2)");
     parts.push(`${entry.term},${entry.kind},${entry.timeMs},${bytesToHex(entry.payload)}`);
   }
@@ -77,6 +81,10 @@ function leaderForm(role: LeaderRole): string {
   }
   for (const progress of role.progress) groups.push(progress.parts.join(","));
   return `leader:${groups.join(";")}`;
+}
+
+function positionParts({ index, term, timeMs }: LogPosition): readonly number[] {
+  return [index, term, timeMs];
 }
 
 /** 0 is no replica. */

@@ -29,6 +29,12 @@ import type { Output, Persist } from "./output.ts";
 import { onReadIndexReply, onReadIndexRequest, readHere } from "./read-index.ts";
 import { onAppendEntriesReply, onFollowerUnreachable, onHeartbeatReply } from "./replication.ts";
 import { adoptTerm } from "./role.ts";
+import {
+  onSnapshotOffer,
+  onSnapshotReceived,
+  onSnapshotTaken,
+  snapshotsInUse,
+} from "./snapshot.ts";
 import { cloneState, createState, leaderOf, type RaftState, type Role } from "./state.ts";
 import { type RaftStatus, statusOf } from "./status.ts";
 import {
@@ -36,6 +42,7 @@ import {
   type HardState,
   INITIAL_HARD_STATE,
   LOG_START,
+  type LogPosition,
   type RaftConfig,
   type RestoredState,
 } from "./types.ts";
@@ -94,8 +101,32 @@ export class RaftCore {
     return role.kind === "leader" ? role.clock.timeMs : undefined;
   }
 
+  /** undefined at and below the log's base, and beyond its end. */
   entryAt(index: LogIndex): Entry | undefined {
     return this.#state.log.entryAt(index);
+  }
+
+  /** The entry before the first of the log. */
+  get base(): LogPosition {
+    return this.#state.log.base;
+  }
+
+  /** Term of the entry at index, the base's included; undefined below it and beyond the end. */
+  termAt(index: LogIndex): Term | undefined {
+    return this.#state.log.termAt(index);
+  }
+
+  /**
+   * Files that must be kept: the present snapshot, what else a restart may start from, and those
+   * that followers are offered. LOG_START stands for none, and positions may repeat.
+   */
+  get snapshotsInUse(): readonly LogPosition[] {
+    return snapshotsInUse(this.#state);
+  }
+
+  /** Bytes of the entries in memory (entryBytes). */
+  get logBytes(): number {
+    return this.#state.log.bytes;
   }
 
   status(): RaftStatus {
@@ -145,6 +176,12 @@ function dispatch(state: RaftState, input: Input): void {
       assert(input.index <= state.deliveredIndex, "only delivered entries are applied (R9)");
       state.appliedIndex = input.index;
       return;
+    case "snapshotTaken":
+      onSnapshotTaken(state, input);
+      return;
+    case "snapshotReceived":
+      onSnapshotReceived(state, input);
+      return;
     case "peerUnreachable":
       if (role.kind === "follower" && role.leaderId === input.peer) {
         onLeaderUnreachable(state, role);
@@ -182,6 +219,9 @@ function onMessage(state: RaftState, input: MessageInput): void {
     case "heartbeat":
       onHeartbeat(state, from, message);
       return;
+    case "snapshotOffer":
+      onSnapshotOffer(state, from, message);
+      return;
     case "appendEntriesReply":
       if (role.kind === "leader" && message.term === state.term) {
         onAppendEntriesReply(state, role, from, message);
@@ -208,7 +248,8 @@ function asksForVotes(message: Message): boolean {
 
 /** Only a leader says these. */
 function leadsBy(message: Message): boolean {
-  return message.kind === "appendEntries" || message.kind === "heartbeat";
+  const { kind } = message;
+  return kind === "appendEntries" || kind === "heartbeat" || kind === "snapshotOffer";
 }
 
 function onPersisted(state: RaftState, input: PersistedInput): void {
@@ -223,34 +264,37 @@ function onPersisted(state: RaftState, input: PersistedInput): void {
 function finish(state: RaftState): Output {
   const persist = takePersist(state);
   if (persist !== undefined) state.durability.started(persist);
-  const endIndex = Math.min(state.commitIndex, state.durability.durableIndex) as LogIndex;
-  let committed: readonly Entry[] | undefined;
-  if (endIndex > state.deliveredIndex) {
-    committed = state.log.slice((state.deliveredIndex + 1) as LogIndex, endIndex);
-    state.deliveredIndex = endIndex;
+  const { durableIndex } = state.durability;
+  const { installing } = state;
+  if (installing !== undefined) {
+    // What an earlier step made durable was replaced with the log: only the snapshot counts.
+    if (durableIndex < installing.index) return state.outbox.take(persist, {});
+    state.installing = undefined;
+    state.deliveredIndex = installing.index;
   }
-  return state.outbox.take(persist, committed);
+  const endIndex = Math.min(state.commitIndex, durableIndex) as LogIndex;
+  const firstIndex = (state.deliveredIndex + 1) as LogIndex;
+  if (endIndex >= firstIndex) state.deliveredIndex = endIndex;
+  return state.outbox.take(persist, {
+    ...(installing && { install: installing }),
+    ...(endIndex >= firstIndex && { committed: state.log.slice(firstIndex, endIndex) }),
+  });
 }
 
 function takePersist(state: RaftState): Persist | undefined {
   const { outbox, log, term, votedFor, commitIndex, writtenHardState: written } = state;
-  const { truncateFrom, appended } = outbox;
+  const { truncateFrom, appended, newSnapshot: snapshot, newBase: base } = outbox;
   const isVoteNews = term !== written.term || votedFor !== written.votedFor;
   const isLogNews = truncateFrom !== undefined || appended.length > 0;
-  if (!isVoteNews && !isLogNews) return undefined;
+  if (!isVoteNews && !isLogNews && snapshot === undefined) return undefined;
   let hardState: HardState | undefined;
-  if (isVoteNews || commitIndex - written.commitIndex >= COMMIT_HINT_LAG_ENTRIES) {
+  // The commit index on disk is never below the snapshot's.
+  const isHintDue =
+    snapshot !== undefined || commitIndex - written.commitIndex >= COMMIT_HINT_LAG_ENTRIES;
+  if (isVoteNews || isHintDue) {
     hardState = { term, votedFor, commitIndex };
     state.writtenHardState = hardState;
   }
   const { lastTerm, lastIndex } = log;
-  return {
-    hardState,
-    truncateFrom,
-    base: undefined,
-    snapshot: undefined,
-    entries: appended,
-    lastTerm,
-    lastIndex,
-  };
+  return { hardState, truncateFrom, base, snapshot, entries: appended, lastTerm, lastIndex };
 }

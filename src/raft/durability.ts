@@ -13,12 +13,13 @@
 import { assert, defined } from "../base/assert.ts";
 import type { LogIndex, ReplicaId, Term } from "../base/brands.ts";
 import type { Persist } from "./output.ts";
-import type { HardState } from "./types.ts";
+import type { HardState, LogPosition } from "./types.ts";
 
 interface PendingStep {
   readonly lastTerm: Term;
   readonly lastIndex: LogIndex;
   readonly hardState: HardState | undefined;
+  readonly snapshot: LogPosition | undefined;
   /** lastIndex, or less once a later step has truncated: never above what still stands. */
   vouchedIndex: LogIndex;
 }
@@ -29,9 +30,11 @@ export class Durability {
   #durableIndex: LogIndex;
   #term: Term;
   #votedFor: ReplicaId | undefined;
+  #snapshot: LogPosition;
   #stalledTicks = 0;
 
-  constructor(hardState: HardState, lastIndex: LogIndex) {
+  constructor(hardState: HardState, snapshot: LogPosition, lastIndex: LogIndex) {
+    this.#snapshot = snapshot;
     this.#durableIndex = lastIndex;
     this.#term = hardState.term;
     this.#votedFor = hardState.votedFor;
@@ -50,6 +53,13 @@ export class Durability {
   /** The vote on disk, cast in that term. */
   get votedFor(): ReplicaId | undefined {
     return this.#votedFor;
+  }
+
+  /** Whatever a restart may start from: the steps that are on disk need not be reported yet. */
+  get snapshots(): readonly LogPosition[] {
+    const snapshots = [this.#snapshot];
+    for (const { snapshot } of this.#pending) if (snapshot !== undefined) snapshots.push(snapshot);
+    return snapshots;
   }
 
   /** Ticks for which the oldest step has been under way; 0 when none is. */
@@ -76,6 +86,7 @@ export class Durability {
       lastTerm: step.lastTerm,
       lastIndex: step.lastIndex,
       hardState: step.hardState,
+      snapshot: step.snapshot,
       vouchedIndex: step.lastIndex,
     });
   }
@@ -90,6 +101,7 @@ export class Durability {
     assert(step.vouchedIndex >= this.#durableIndex, "completions never lower the durable index");
     this.#durableIndex = step.vouchedIndex;
     this.#stalledTicks = 0;
+    if (step.snapshot !== undefined) this.#snapshot = step.snapshot;
     if (step.hardState === undefined) return;
     this.#term = step.hardState.term;
     this.#votedFor = step.hardState.votedFor;
@@ -98,10 +110,11 @@ export class Durability {
   /** The state as numbers, for the canonical form. */
   get parts(): readonly number[] {
     const parts = [this.#durableIndex, this.#term, this.#votedFor ?? 0, this.#stalledTicks];
+    parts.push(this.#snapshot.index);
     for (const step of this.#pending) {
       const { hardState } = step;
       parts.push(step.lastTerm, step.lastIndex, step.vouchedIndex);
-      parts.push(hardState?.term ?? -1, hardState?.votedFor ?? 0);
+      parts.push(hardState?.term ?? -1, hardState?.votedFor ?? 0, step.snapshot?.index ?? -1);
     }
     return parts;
   }
@@ -112,7 +125,7 @@ export class Durability {
       votedFor: this.#votedFor,
       commitIndex: 0 as LogIndex,
     };
-    const copy = new Durability(hardState, this.#durableIndex);
+    const copy = new Durability(hardState, this.#snapshot, this.#durableIndex);
     for (const step of this.#pending) copy.#pending.push({ ...step });
     copy.#stalledTicks = this.#stalledTicks;
     return copy;

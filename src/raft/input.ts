@@ -6,6 +6,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { LogIndex, MonotonicMs, ReplicaId, Term } from "../base/brands.ts";
 import type { Message } from "./messages.ts";
+import type { LogPosition } from "./types.ts";
 
 export type Input =
   | TickInput
@@ -14,6 +15,8 @@ export type Input =
   | ReadIndexInput
   | PersistedInput
   | AppliedInput
+  | SnapshotTakenInput
+  | SnapshotReceivedInput
   | PeerUnreachableInput;
 
 /** One tick interval has passed. A host that stalled sends one tick, not the missed ones. */
@@ -70,6 +73,28 @@ export interface AppliedInput {
   readonly kind: "applied";
   readonly nowMs: MonotonicMs;
   readonly index: LogIndex;
+}
+
+/**
+ * A checkpoint of the machine as it was at `position`, at most the applied index, is durable. The
+ * Output's `persist` makes it the snapshot to start from, and perhaps shortens the log; without a
+ * `persist.snapshot` it came too late and its file is of no use.
+ */
+export interface SnapshotTakenInput {
+  readonly kind: "snapshotTaken";
+  readonly nowMs: MonotonicMs;
+  readonly position: LogPosition;
+}
+
+/**
+ * A snapshot that was fetched (`Output.fetches`) is durable and decoded. Taken: the Output's
+ * `persist` carries it, and `install` follows once that step is durable. Without a
+ * `persist.snapshot` it is of no use any more.
+ */
+export interface SnapshotReceivedInput {
+  readonly kind: "snapshotReceived";
+  readonly nowMs: MonotonicMs;
+  readonly position: LogPosition;
 }
 
 /** The connection to this peer broke. A follower whose leader it is may campaign sooner. */

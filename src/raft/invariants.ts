@@ -1,19 +1,20 @@
 /**
  * The numbered invariants of SPEC.md, for tests and simulation: checked after every step.
  *
- * Basic checks look at one state (R6, R8, R9, R12, R19), delta checks at what a step did (R2, R3,
- * R4, R5, R7, R10, R11, R13, R14). A group's invariants (R1, R15, R16, R17, R18, R20) need the
- * other replicas and the simulated disks: test/sim/raft-checkers.ts.
+ * Basic checks look at one state (R6, R8, R9, R12, R19, R21), delta checks at what a step did (R2,
+ * R3, R4, R5, R7, R10, R11, R13, R14, R22, R23). A group's invariants (R1, R15, R16, R17, R18, R20,
+ * R24) need the other replicas and the simulated disks: test/sim/raft-checkers.ts.
  */
 
 import { assert } from "../base/assert.ts";
-import type { LogIndex, Term } from "../base/brands.ts";
+import type { LogIndex } from "../base/brands.ts";
 import type { RaftCore } from "./core.ts";
 import type { Input } from "./input.ts";
+import type { Message } from "./messages.ts";
 import type { Output } from "./output.ts";
 import { quorumSize } from "./quorum.ts";
 import type { RaftStatus } from "./status.ts";
-import type { RaftConfig } from "./types.ts";
+import type { LogPosition, RaftConfig } from "./types.ts";
 
 export interface CheckedStep {
   readonly config: RaftConfig;
@@ -32,6 +33,7 @@ export function checkStep(step: CheckedStep): RaftStatus {
   checkLog(step, after);
   checkCommit(step, after);
   checkDelivery(step, after);
+  checkSnapshots(step, after);
   checkSending(step, after);
   checkAnswers(step, after);
   return after;
@@ -61,6 +63,13 @@ export function checkBasic(config: RaftConfig, status: RaftStatus): void {
     assert(matchIndex < nextIndex && nextIndex <= lastIndex + 1, "R12: match < next <= last + 1");
     assert(inflightMessages <= config.inflightMessagesMax, "R12: a window is never overrun");
   }
+  const { baseIndex, snapshotIndex } = status;
+  assert(baseIndex <= snapshotIndex, "R21: a snapshot stands for what the log lacks");
+  assert(snapshotIndex <= commitIndex, "R21: a snapshot holds what is committed");
+  assert(
+    deliveredIndex >= snapshotIndex || status.isInstalling,
+    "R21: the machine is at least where the snapshot stands",
+  );
   assert(status.pendingReads <= config.pendingReadsMax, "R19: waiting reads are bounded");
 }
 
@@ -91,8 +100,11 @@ function checkLog({ config, core, before, output }: CheckedStep, after: RaftStat
     const isStillLeader = before.role === "leader" && after.term === before.term;
     assert(!isStillLeader, "R10: a leader truncates nothing in its term");
   }
-  const keptIndex = truncateFrom === undefined ? before.lastIndex : truncateFrom - 1;
-  let previous = core.entryAt(keptIndex as LogIndex);
+  const endIndex = truncateFrom === undefined ? before.lastIndex : truncateFrom - 1;
+  // A base beyond the end is an installed snapshot's: the log is empty from there on.
+  const keptIndex = Math.max(endIndex, persist?.base?.index ?? 0);
+  let previous: LogPosition | undefined =
+    keptIndex === core.base.index ? core.base : core.entryAt(keptIndex as LogIndex);
   let index = keptIndex;
   for (const entry of entries) {
     index++;
@@ -140,7 +152,7 @@ function checkCommit({ config, core, before }: CheckedStep, after: RaftStatus): 
 }
 
 function checkDelivery({ core, before, output }: CheckedStep, after: RaftStatus): void {
-  let index: number = before.deliveredIndex;
+  let index: number = output.install?.index ?? before.deliveredIndex;
   for (const entry of output.committed) {
     index++;
     assert(entry.index === index, "R9: committed entries are delivered once each, in order");
@@ -152,6 +164,35 @@ function checkDelivery({ core, before, output }: CheckedStep, after: RaftStatus)
     assert(after.isLeaderReady, "R14: a leader confirms reads once its term has a commit");
     assert(readIndex <= after.commitIndex, "R14: a read index is committed");
   }
+}
+
+/** What a step may do to the snapshot and to the beginning of the log. */
+function checkSnapshots({ core, before, input, output }: CheckedStep, after: RaftStatus): void {
+  const { persist, install } = output;
+  const { base, snapshot } = persist ?? {};
+  assert(after.snapshotIndex >= before.snapshotIndex, "R21: snapshots never go back");
+  assert(after.baseIndex >= before.baseIndex, "R23: the beginning of the log never goes back");
+  if (after.baseIndex !== before.baseIndex) {
+    assert(base?.index === after.baseIndex, "R23: a moved beginning is persisted by its step");
+    assert(base.term === core.termAt(base.index), "R23: the beginning is an entry of the log");
+  }
+  if (after.snapshotIndex !== before.snapshotIndex) {
+    assert(snapshot?.index === after.snapshotIndex, "R21: a new snapshot is persisted by its step");
+    const written = persist?.hardState?.commitIndex ?? -1;
+    assert(written >= snapshot.index, "R21: the disk knows that a snapshot is committed");
+    if (input.kind === "snapshotTaken") {
+      assert(snapshot.index <= before.appliedIndex, "R21: a checkpoint holds what was applied");
+    } else {
+      assert(input.kind === "snapshotReceived", "R22: a snapshot is taken or received");
+      assert(snapshot.index > before.commitIndex, "R22: installed is only what is news");
+      assert(after.isInstalling && before.role !== "leader", "R22: leaders install nothing");
+    }
+  }
+  if (install === undefined) return;
+  assert(before.isInstalling && !after.isInstalling, "R22: a snapshot is installed once");
+  assert(install.index === after.snapshotIndex, "R22: the accepted snapshot is installed");
+  assert(install.index > before.deliveredIndex, "R22: the machine never goes back");
+  assert(after.persistedIndex >= install.index, "R22: what is installed is on disk");
 }
 
 function checkSending({ output }: CheckedStep, after: RaftStatus): void {
@@ -171,6 +212,10 @@ function checkSending({ output }: CheckedStep, after: RaftStatus): void {
           const { matchIndex } = message.result;
           assert(matchIndex <= after.persistedIndex, "R7: acknowledged is what is on disk");
         }
+        break;
+      case "snapshotOffer":
+        assert(after.role === "leader", "R22: leaders offer snapshots");
+        assert(message.position.index <= after.snapshotIndex, "R22: offered is what there is");
         break;
       case "preVote":
       case "preVoteReply":
@@ -195,11 +240,8 @@ function checkAnswers({ before, core, input, output }: CheckedStep, after: RaftS
       (message.lastTerm === before.lastTerm && message.lastIndex >= before.lastIndex);
     assert(isRecent, "R5: votes go to logs at least as recent as one's own");
   }
-  if (message.kind !== "appendEntries" && message.kind !== "heartbeat") return;
-  const verifiedIndex =
-    message.kind === "appendEntries"
-      ? message.prevIndex + message.entries.length
-      : message.commitIndex;
+  const verifiedIndex = verifiedBy(message);
+  if (verifiedIndex === undefined) return;
   assert(
     after.commitIndex <= Math.max(before.commitIndex, verifiedIndex),
     "R13: a follower commits no further than the message verified",
@@ -210,10 +252,15 @@ function checkAnswers({ before, core, input, output }: CheckedStep, after: RaftS
     if (message.kind !== "appendEntries") continue;
     const last = message.entries.at(-1);
     const term = last?.term ?? message.prevTerm;
-    assert(termAt(core, verifiedIndex) === term, "R13: what is acknowledged is the leader's");
+    const isCompacted = verifiedIndex < core.base.index;
+    const ours = core.termAt(verifiedIndex as LogIndex);
+    assert(isCompacted || ours === term, "R13: what is acknowledged is the leader's");
   }
 }
 
-function termAt(core: RaftCore, index: number): Term | undefined {
-  return index === 0 ? (0 as Term) : core.entryAt(index as LogIndex)?.term;
+/** Up to where a leader's message says what our log must hold. */
+function verifiedBy(message: Message): number | undefined {
+  if (message.kind === "appendEntries") return message.prevIndex + message.entries.length;
+  if (message.kind === "heartbeat") return message.commitIndex;
+  return message.kind === "snapshotOffer" ? message.position.index : undefined;
 }

@@ -6,7 +6,7 @@
  */
 
 import type { GroupId, LogIndex, ReplicaId, Term } from "../base/brands.ts";
-import type { Entry } from "./types.ts";
+import type { Entry, LogPosition } from "./types.ts";
 
 /** A message on its way, with the ids that the receiver checks before it looks inside. */
 export interface Envelope {
@@ -26,7 +26,8 @@ export type Message =
   | Heartbeat
   | HeartbeatReply
   | ReadIndexRequest
-  | ReadIndexReply;
+  | ReadIndexReply
+  | SnapshotOffer;
 
 /**
  * "Would you vote for me?" Changes nothing at the receiver but a lower term, and not even that
@@ -124,4 +125,14 @@ export interface ReadIndexReply {
   readonly readId: number;
   /** undefined: refused (no longer leader, or too many reads); ask again with a new id. */
   readonly readIndex: LogIndex | undefined;
+}
+
+/**
+ * "What you lack is no longer in my log; my snapshot stands here." The file itself is fetched
+ * beside the stream. Answered by an AppendEntriesReply once the follower's log goes that far.
+ */
+export interface SnapshotOffer {
+  readonly kind: "snapshotOffer";
+  readonly term: Term;
+  readonly position: LogPosition;
 }

@@ -9,6 +9,7 @@ import { assert } from "../base/assert.ts";
 import type { LogIndex, ReplicaId } from "../base/brands.ts";
 import type { Message } from "./messages.ts";
 import type {
+  Fetch,
   Outbound,
   Output,
   Persist,
@@ -17,7 +18,7 @@ import type {
   Refused,
   Transition,
 } from "./output.ts";
-import type { Entry } from "./types.ts";
+import type { Entry, LogPosition } from "./types.ts";
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
@@ -27,10 +28,13 @@ export class Outbox {
   #readsReady: ReadReady[] | undefined;
   #proposed: Proposed[] | undefined;
   #refused: Refused[] | undefined;
+  #fetches: Fetch[] | undefined;
   #transitions: Transition[] | undefined;
   /** Where this step truncated, and what it appended after that. At most one of each per step. */
   #truncateFrom: LogIndex | undefined;
   #appended: readonly Entry[] = NOTHING;
+  #snapshot: LogPosition | undefined;
+  #base: LogPosition | undefined;
 
   get truncateFrom(): LogIndex | undefined {
     return this.#truncateFrom;
@@ -38,6 +42,21 @@ export class Outbox {
 
   get appended(): readonly Entry[] {
     return this.#appended;
+  }
+
+  get newSnapshot(): LogPosition | undefined {
+    return this.#snapshot;
+  }
+
+  get newBase(): LogPosition | undefined {
+    return this.#base;
+  }
+
+  /** The snapshot to start from moves, and with it perhaps the beginning of the log. */
+  snapshot(position: LogPosition, base: LogPosition | undefined): void {
+    assert(this.#snapshot === undefined, "a step moves the snapshot at most once");
+    this.#snapshot = position;
+    this.#base = base;
   }
 
   truncate(fromIndex: LogIndex): void {
@@ -71,17 +90,26 @@ export class Outbox {
     (this.#refused ??= []).push(refused);
   }
 
+  fetch(fetch: Fetch): void {
+    (this.#fetches ??= []).push(fetch);
+  }
+
   transition(transition: Transition): void {
     (this.#transitions ??= []).push(transition);
   }
 
   /** Everything collected, and an empty outbox for the next step. */
-  take(persist: Persist | undefined, committed: readonly Entry[] | undefined): Output {
+  take(
+    persist: Persist | undefined,
+    delivery: { readonly install?: LogPosition; readonly committed?: readonly Entry[] },
+  ): Output {
     const output: Output = {
       persist,
       sendNow: this.#sendNow ?? NOTHING,
       sendAfterPersist: this.#sendAfterPersist ?? NOTHING,
-      committed: committed ?? NOTHING,
+      install: delivery.install,
+      fetches: this.#fetches ?? NOTHING,
+      committed: delivery.committed ?? NOTHING,
       readsReady: this.#readsReady ?? NOTHING,
       proposed: this.#proposed ?? NOTHING,
       refused: this.#refused ?? NOTHING,
@@ -92,7 +120,10 @@ export class Outbox {
     this.#readsReady = undefined;
     this.#proposed = undefined;
     this.#refused = undefined;
+    this.#fetches = undefined;
     this.#transitions = undefined;
+    this.#snapshot = undefined;
+    this.#base = undefined;
     this.#truncateFrom = undefined;
     this.#appended = NOTHING;
     return output;

@@ -20,6 +20,13 @@ export interface Output {
    * here they still wait for the steps that are under way.
    */
   readonly sendAfterPersist: readonly Outbound[];
+  /**
+   * The machine's state is to be replaced by the received snapshot at this position before
+   * `committed` is applied: all that was handed out earlier is at or before it.
+   */
+  readonly install: LogPosition | undefined;
+  /** Snapshots that a leader offers and that we need; repeated with every offer. */
+  readonly fetches: readonly Fetch[];
   /** Newly committed entries that are durable here, in order, each exactly once. */
   readonly committed: readonly Entry[];
   /** Reads whose index is confirmed; the host still waits until it has applied that index. */
@@ -54,6 +61,12 @@ export interface Persist {
 export interface Outbound {
   readonly to: ReplicaId;
   readonly message: Message;
+}
+
+/** A snapshot to fetch, and who has it. */
+export interface Fetch {
+  readonly from: ReplicaId;
+  readonly position: LogPosition;
 }
 
 export interface ReadReady {
@@ -94,4 +107,6 @@ export type Transition =
       readonly reason: "quorumLost" | "higherTerm" | "diskStalled";
     }
   | { readonly kind: "truncated"; readonly fromIndex: LogIndex }
+  /** A received snapshot takes the place of the log. */
+  | { readonly kind: "snapshotAccepted"; readonly position: LogPosition }
   | { readonly kind: "voted"; readonly term: Term; readonly for: ReplicaId };

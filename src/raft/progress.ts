@@ -1,9 +1,11 @@
 /**
  * What a leader knows of one follower, and what it may send to it next.
  *
- * Two modes. *probe*: nextIndex is a guess, one append is under way until it is answered.
+ * Three modes. *probe*: nextIndex is a guess, one append is under way until it is answered.
  * *replicate*: the follower's log is known to match up to matchIndex, appends stream ahead of
- * their answers within a window, and nextIndex moves on as they are sent.
+ * their answers within a window, and nextIndex moves on as they are sent. *snapshot*: what it lacks
+ * was compacted away; it is offered a snapshot and sent no appends until it says that it goes on
+ * from there, or that it needs none.
  *
  * Invariant (R12): 0 <= matchIndex < nextIndex <= last index + 1, and in replicate mode the
  * appends under way cover exactly (matchIndex, nextIndex - 1].
@@ -11,8 +13,15 @@
 
 import { assert } from "../base/assert.ts";
 import type { LogIndex, ReplicaId } from "../base/brands.ts";
+import type { LogPosition } from "./types.ts";
 
-export type ProgressMode = "probe" | "replicate";
+export type ProgressMode = "probe" | "replicate" | "snapshot";
+
+const MODE_NUMBERS: Readonly<Record<ProgressMode, number>> = {
+  probe: 0,
+  replicate: 1,
+  snapshot: 2,
+};
 
 export class Progress {
   readonly peer: ReplicaId;
@@ -24,6 +33,8 @@ export class Progress {
   #inflight: LogIndex[] = [];
   /** An append of probe mode is not answered yet. */
   #probeOutstanding = false;
+  /** Only in snapshot mode. */
+  #offered: LogPosition | undefined;
   /** A heartbeat interval passed without an answer to what is under way: ask again. */
   #resendDue = false;
   /** An append was acknowledged since the last heartbeat was sent. */
@@ -54,17 +65,36 @@ export class Progress {
   }
 
   get inflightMessages(): number {
-    return this.#mode === "probe" ? Number(this.#probeOutstanding) : this.#inflight.length;
+    switch (this.#mode) {
+      case "probe":
+        return Number(this.#probeOutstanding);
+      case "replicate":
+        return this.#inflight.length;
+      case "snapshot":
+        return 0;
+    }
+  }
+
+  /** The snapshot that this follower is being brought up with; undefined but in snapshot mode. */
+  get offeredSnapshot(): LogPosition | undefined {
+    return this.#offered;
   }
 
   /** Whether an append with entries may leave now. */
   mayAppend(windowMessages: number): boolean {
-    if (this.#mode === "probe") return !this.#probeOutstanding;
-    return this.#inflight.length < windowMessages;
+    switch (this.#mode) {
+      case "probe":
+        return !this.#probeOutstanding;
+      case "replicate":
+        return this.#inflight.length < windowMessages;
+      case "snapshot":
+        return false;
+    }
   }
 
   /** An append with entries up to lastIndex (or none, as a probe) has been sent. */
   sent(lastIndex: LogIndex): void {
+    assert(this.#mode !== "snapshot", "who awaits a snapshot is sent no appends");
     if (this.#mode === "probe") {
       this.#probeOutstanding = true;
       return;
@@ -74,16 +104,27 @@ export class Progress {
     this.#nextIndex = (lastIndex + 1) as LogIndex;
   }
 
+  /** A snapshot at this position was offered, perhaps once more. */
+  offered(position: LogPosition): void {
+    this.#mode = "snapshot";
+    this.#offered = position;
+    this.#inflight = [];
+    this.#probeOutstanding = false;
+    this.#resendDue = false;
+  }
+
   /**
    * The follower holds everything up to matchIndex durably. True when that was news, or ended a
-   * probe. A late answer can be below what is known already.
+   * probe. A late answer can be below what is known already. baseIndex is where our log begins:
+   * who holds it needs no snapshot.
    */
-  accepted(matchIndex: LogIndex): boolean {
+  accepted(matchIndex: LogIndex, baseIndex: LogIndex): boolean {
     const isNews = matchIndex > this.#matchIndex;
     if (isNews) {
       this.#matchIndex = matchIndex;
       this.#heardAck = true;
     }
+    if (this.#mode === "snapshot") return this.#acceptedWhileOffered(baseIndex, isNews);
     if (this.#mode === "probe") {
       if (!isNews && matchIndex < this.#nextIndex - 1) return false;
       this.#mode = "replicate";
@@ -99,12 +140,25 @@ export class Progress {
   }
 
   /**
+   * It has installed the snapshot, or its log went far enough anyway. If our log begins later by
+   * now, it needs another snapshot.
+   */
+  #acceptedWhileOffered(baseIndex: LogIndex, isNews: boolean): boolean {
+    const holdsOffered = this.#matchIndex >= (this.#offered?.index ?? 0);
+    this.#nextIndex = (this.#matchIndex + 1) as LogIndex;
+    if (this.#matchIndex < baseIndex && !holdsOffered) return isNews;
+    this.startProbing();
+    if (this.#matchIndex >= baseIndex) this.#mode = "replicate";
+    return true;
+  }
+
+  /**
    * The follower's log does not match at prevIndex; retryIndex is where it may, by its hint. Only
    * the answer to the append under way counts: late ones would undo the backtracking. True when it
    * counted, and a new probe is due.
    */
   rejected(prevIndex: LogIndex, retryIndex: LogIndex): boolean {
-    if (prevIndex <= this.#matchIndex) return false;
+    if (prevIndex <= this.#matchIndex || this.#mode === "snapshot") return false;
     if (this.#mode === "replicate") {
       this.startProbing();
       return true;
@@ -119,6 +173,7 @@ export class Progress {
   /** Back to one append at a time, from what is known to match. */
   startProbing(): void {
     this.#mode = "probe";
+    this.#offered = undefined;
     this.#inflight = [];
     this.#probeOutstanding = false;
     this.#resendDue = false;
@@ -127,13 +182,15 @@ export class Progress {
 
   /** A heartbeat is sent: what is under way without a sign since the last one may be lost. */
   heartbeatSent(): void {
-    if (this.inflightMessages > 0 && !this.#heardAck) this.#resendDue = true;
+    const isOpen = this.inflightMessages > 0 || this.#mode === "snapshot";
+    if (isOpen && !this.#heardAck) this.#resendDue = true;
     this.#heardAck = false;
   }
 
   /** Whether to ask again, once per heartbeat: the follower lives and has left something open. */
   takeResend(): boolean {
-    const isDue = this.#resendDue && this.inflightMessages > 0;
+    const isOpen = this.inflightMessages > 0 || this.#mode === "snapshot";
+    const isDue = this.#resendDue && isOpen;
     this.#resendDue = false;
     return isDue;
   }
@@ -142,7 +199,8 @@ export class Progress {
   get parts(): readonly number[] {
     return [
       this.peer,
-      this.#mode === "probe" ? 0 : 1,
+      MODE_NUMBERS[this.#mode],
+      this.#offered?.index ?? 0,
       this.#matchIndex,
       this.#nextIndex,
       Number(this.#probeOutstanding),
@@ -161,6 +219,7 @@ export class Progress {
     copy.#matchIndex = this.#matchIndex;
     copy.#inflight = [...this.#inflight];
     copy.#probeOutstanding = this.#probeOutstanding;
+    copy.#offered = this.#offered;
     copy.#resendDue = this.#resendDue;
     copy.#heardAck = this.#heardAck;
     copy.contactElapsedTicks = this.contactElapsedTicks;

@@ -14,6 +14,7 @@ import { noticeCommit } from "./heartbeat.ts";
 import type { AppendEntries, AppendEntriesReply, HeartbeatReply } from "./messages.ts";
 import type { Progress } from "./progress.ts";
 import { confirmRound } from "./read-index.ts";
+import { offerSnapshot } from "./snapshot.ts";
 import { type LeaderRole, progressOf, type RaftState } from "./state.ts";
 import { type Entry, entryBytes } from "./types.ts";
 
@@ -37,12 +38,15 @@ export function onAppendEntriesReply(
   progress.contactElapsedTicks = 0;
   const { result } = reply;
   if (result.kind === "rejected") {
-    const retryIndex = state.log.lastIndexWithTermAtMost(result.hintTerm, result.hintIndex);
+    // Where the logs agree may lie below our base: then a snapshot is what it needs.
+    const found = state.log.lastIndexWithTermAtMost(result.hintTerm, result.hintIndex);
+    const retryIndex = found ?? (0 as LogIndex);
     if (progress.rejected(result.prevIndex, retryIndex)) sendAppends(state, progress, undefined);
     return;
   }
   assert(result.matchIndex <= state.log.lastIndex, "followers acknowledge only what we sent");
-  if (progress.accepted(result.matchIndex)) advanceLeaderCommit(state, leader);
+  if (progress.accepted(result.matchIndex, state.log.base.index))
+    advanceLeaderCommit(state, leader);
   sendAppends(state, progress, undefined);
   noticeCommit(state, leader);
 }
@@ -78,6 +82,10 @@ function sendAppends(
 ): AppendEntries | undefined {
   let append = shared;
   while (progress.mayAppend(state.config.inflightMessagesMax)) {
+    if (progress.nextIndex <= state.log.base.index) {
+      offerSnapshot(state, progress);
+      break;
+    }
     // A probe is worth sending without entries: it finds out where the logs match.
     if (progress.mode === "replicate" && progress.nextIndex > state.log.lastIndex) break;
     if (append?.prevIndex !== progress.nextIndex - 1) {
@@ -94,8 +102,12 @@ function sendAppends(
   return append;
 }
 
-/** Asks, without sending them again, whether the entries under way have arrived. */
+/** Asks, without sending them again, whether the entries or the snapshot have arrived. */
 function askAgain(state: RaftState, progress: Progress): void {
+  if (progress.mode === "snapshot" || progress.nextIndex <= state.log.base.index) {
+    offerSnapshot(state, progress);
+    return;
+  }
   sendAppend(state, progress, buildAppend(state, progress, []));
 }
 

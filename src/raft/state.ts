@@ -15,7 +15,7 @@ import type { Message } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { Progress } from "./progress.ts";
 import { quorumSize } from "./quorum.ts";
-import type { HardState, RaftConfig, RestoredState } from "./types.ts";
+import type { HardState, LogPosition, RaftConfig, RestoredState } from "./types.ts";
 
 export interface FollowerRole {
   readonly kind: "follower";
@@ -87,6 +87,10 @@ export interface RaftState {
   /** Set at most once per term (R5). */
   votedFor: ReplicaId | undefined;
   readonly log: RaftLog;
+  /** What the machine starts from after a restart; at or above the log's base (R21). */
+  snapshot: LogPosition;
+  /** A received snapshot that is on its way to the disk: nothing is delivered until it is there. */
+  installing: LogPosition | undefined;
   readonly durability: Durability;
   /** Committed up to here. Never decreases, never above the last index (R8). */
   commitIndex: LogIndex;
@@ -104,8 +108,10 @@ export interface RaftState {
 
 export function createState(config: RaftConfig, restored: RestoredState): RaftState {
   checkConfig(config);
-  const log = new RaftLog(restored.entries);
-  const { hardState } = restored;
+  const log = new RaftLog(restored.base, restored.entries);
+  const { hardState, snapshot } = restored;
+  assert(snapshot.index >= log.base.index, "a snapshot stands for what the log lacks (R21)");
+  assert(snapshot.index <= log.lastIndex, "a restored log goes on from its snapshot (R21)");
   assert(hardState.commitIndex <= log.lastIndex, "a restored log holds what was committed");
   assert(log.lastTerm <= hardState.term, "a restored term is not below its log's");
   const { voters } = config.configuration;
@@ -118,10 +124,12 @@ export function createState(config: RaftConfig, restored: RestoredState): RaftSt
     term: hardState.term,
     votedFor: hardState.votedFor,
     log,
-    durability: new Durability(hardState, log.lastIndex),
-    commitIndex: hardState.commitIndex,
-    deliveredIndex: 0 as LogIndex,
-    appliedIndex: 0 as LogIndex,
+    snapshot,
+    installing: undefined,
+    durability: new Durability(hardState, snapshot, log.lastIndex),
+    commitIndex: Math.max(hardState.commitIndex, snapshot.index) as LogIndex,
+    deliveredIndex: snapshot.index,
+    appliedIndex: snapshot.index,
     writtenHardState: hardState,
     role: newFollower(undefined),
     nowMs: 0 as MonotonicMs,
@@ -214,5 +222,7 @@ function checkConfig(config: RaftConfig): void {
   assert(electionTimeoutTicksMax > electionTimeoutTicksMin, "election timeouts are drawn");
   assert(config.inflightMessagesMax >= 1, "a window lets one append through");
   assert(config.appendBytesMax >= 1 && config.uncommittedBytesMax >= 1, "limits are positive");
+  assert(config.logTrailingBytes >= 0, "limits are positive");
+  assert(config.logHeldBytesMax >= config.logTrailingBytes, "what is held includes the tail");
   assert(config.pendingReadsMax >= 1, "limits are positive");
 }

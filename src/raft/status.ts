@@ -18,6 +18,12 @@ export interface RaftStatus {
   /** Handed out as `committed` up to here. */
   readonly deliveredIndex: LogIndex;
   readonly appliedIndex: LogIndex;
+  /** The log begins after this index. */
+  readonly baseIndex: LogIndex;
+  /** Where the snapshot stands; 0: there is none. */
+  readonly snapshotIndex: LogIndex;
+  /** A received snapshot is on its way to the disk. */
+  readonly isInstalling: boolean;
   readonly lastIndex: LogIndex;
   readonly lastTerm: Term;
   readonly lastTimeMs: LogTimeMs;
@@ -53,6 +59,9 @@ export function statusOf(state: RaftState): RaftStatus {
     commitIndex: state.commitIndex,
     deliveredIndex: state.deliveredIndex,
     appliedIndex: state.appliedIndex,
+    baseIndex: log.base.index,
+    snapshotIndex: state.snapshot.index,
+    isInstalling: state.installing !== undefined,
     lastIndex: log.lastIndex,
     lastTerm: log.lastTerm,
     lastTimeMs: log.lastTimeMs,

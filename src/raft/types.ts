@@ -75,6 +75,10 @@ export interface RaftConfig {
    * are refused. One larger proposal is taken when nothing else is uncommitted.
    */
   readonly uncommittedBytesMax: number;
+  /** Bytes of entries (entryBytes) that are kept behind the snapshot, for followers that lag. */
+  readonly logTrailingBytes: number;
+  /** Bytes of entries beyond which the log is cut even if a snapshot on its way then is useless. */
+  readonly logHeldBytesMax: number;
   /** Reads that may wait for confirmation; beyond it they are refused. */
   readonly pendingReadsMax: number;
   /** Seeds the election jitter. */

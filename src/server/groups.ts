@@ -30,6 +30,10 @@ const APPEND_BYTES_MAX = 256 * 1024;
 const INFLIGHT_MESSAGES_MAX = 64;
 const UNCOMMITTED_BYTES_MAX = 32 * 1024 * 1024;
 const PENDING_READS_MAX = 20_000;
+/** Kept behind a checkpoint: a follower that was away for a few seconds of heavy change. */
+const LOG_TRAILING_BYTES = 8 * 1024 * 1024;
+/** A snapshot that takes longer to send than this much of change to come in is sent anew. */
+const LOG_HELD_BYTES_MAX = 128 * 1024 * 1024;
 
 /** What watches can resume from: enough for a minute of heavy change, bounded in memory. */
 const HISTORY: HistoryBounds = { changesMax: 500_000, revisionsMax: 100_000 };
@@ -147,6 +151,8 @@ function startReplica<Request, Answer, Event>(
     inflightMessagesMax: INFLIGHT_MESSAGES_MAX,
     uncommittedBytesMax: UNCOMMITTED_BYTES_MAX,
     pendingReadsMax: PENDING_READS_MAX,
+    logTrailingBytes: LOG_TRAILING_BYTES,
+    logHeldBytesMax: LOG_HELD_BYTES_MAX,
     seed: seed + group * 1_000_003,
   };
   const replica = new Replica({
@@ -190,6 +196,7 @@ function logTransition(logger: Logger, group: GroupId, transition: Transition): 
   switch (transition.kind) {
     case "becameLeader":
     case "steppedDown":
+    case "snapshotAccepted":
       logger.info(kind, { group, ...fields });
       return;
     case "becameFollower":

@@ -6,9 +6,15 @@
  * the envelope. Forwarded commands are in peer-forward.ts, entries in packed-entries.ts.
  */
 
-import type { GroupId, LogIndex, ReplicaId, Term } from "../base/brands.ts";
+import type { GroupId, LogIndex, LogTimeMs, ReplicaId, Term } from "../base/brands.ts";
 import { failed, ok, type Result } from "../base/result.ts";
-import type { AppendEntries, AppendEntriesReply, Envelope, Message } from "../raft/messages.ts";
+import type {
+  AppendEntries,
+  AppendEntriesReply,
+  Envelope,
+  Message,
+  SnapshotOffer,
+} from "../raft/messages.ts";
 import { Fields, type InvalidArgument } from "./fields.ts";
 import type { AppendEntries__Output } from "./generated/cadastre/peer/v1/AppendEntries.ts";
 import type { AppendEntriesReply__Output } from "./generated/cadastre/peer/v1/AppendEntriesReply.ts";
@@ -17,6 +23,7 @@ import type {
   RaftEnvelope__Output,
 } from "./generated/cadastre/peer/v1/RaftEnvelope.ts";
 import type { ReadIndexReply__Output } from "./generated/cadastre/peer/v1/ReadIndexReply.ts";
+import type { SnapshotOffer__Output } from "./generated/cadastre/peer/v1/SnapshotOffer.ts";
 import { packEntries, packedEntriesBytes, unpackEntries } from "./packed-entries.ts";
 
 /**
@@ -75,6 +82,10 @@ function messageToProto(message: Message): RaftEnvelope {
       if (readIndex === undefined) return { readIndexReply: { readId, refused: {} } };
       return { readIndexReply: { readId, readIndex } };
     }
+    case "snapshotOffer": {
+      const { index, term, timeMs } = message.position;
+      return { snapshotOffer: { lastIndex: index, lastTerm: term, lastTimeMs: timeMs } };
+    }
   }
 }
 
@@ -125,6 +136,7 @@ function protoToMessage(
     return { kind: "readIndexRequest", term, readId };
   }
   if (proto.readIndexReply) return protoToReadReply(proto.readIndexReply, term, fields);
+  if (proto.snapshotOffer) return protoToSnapshotOffer(proto.snapshotOffer, term, fields);
   return protoToElection(proto, term, fields);
 }
 
@@ -153,6 +165,20 @@ function protoToElection(
     return { kind: "requestVoteReply", term, granted: proto.requestVoteReply.granted };
   }
   return undefined;
+}
+
+function protoToSnapshotOffer(
+  proto: SnapshotOffer__Output,
+  term: Term,
+  fields: Fields,
+): SnapshotOffer {
+  const position = {
+    index: fields.integer(proto.lastIndex, "snapshotOffer.lastIndex", 1) as LogIndex,
+    term: fields.integer(proto.lastTerm, "snapshotOffer.lastTerm", 1) as Term,
+    timeMs: fields.integer(proto.lastTimeMs, "snapshotOffer.lastTimeMs") as LogTimeMs,
+  };
+  if (position.term > term) fields.refuse("snapshotOffer.lastTerm", "is above the sender's term");
+  return { kind: "snapshotOffer", term, position };
 }
 
 function protoToAppendEntries(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LogIndex, Term } from "../../src/base/brands.ts";
 import { Durability } from "../../src/raft/durability.ts";
 import type { Persist } from "../../src/raft/output.ts";
-import { INITIAL_HARD_STATE } from "../../src/raft/types.ts";
+import { INITIAL_HARD_STATE, LOG_START } from "../../src/raft/types.ts";
 import { replica } from "./checked-core.ts";
 
 function step(lastTerm: number, lastIndex: number): Persist {
@@ -18,7 +18,7 @@ function step(lastTerm: number, lastIndex: number): Persist {
 }
 
 function durable(lastIndex: number): Durability {
-  return new Durability(INITIAL_HARD_STATE, lastIndex as LogIndex);
+  return new Durability(INITIAL_HARD_STATE, LOG_START, lastIndex as LogIndex);
 }
 
 test("what was restored is durable, what is under way is not", () => {

@@ -2,11 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LogIndex, Term } from "../../src/base/brands.ts";
 import { RaftLog } from "../../src/raft/log.ts";
-import { type Entry, ENTRY_OVERHEAD_BYTES } from "../../src/raft/types.ts";
+import { type Entry, ENTRY_OVERHEAD_BYTES, LOG_START } from "../../src/raft/types.ts";
 import { entry } from "./checked-core.ts";
 
 function logOf(terms: readonly number[]): RaftLog {
-  return new RaftLog(terms.map((term, at) => entry(term, at + 1)));
+  return new RaftLog(
+    LOG_START,
+    terms.map((term, at) => entry(term, at + 1)),
+  );
 }
 
 function at(index: number): LogIndex {
@@ -14,7 +17,7 @@ function at(index: number): LogIndex {
 }
 
 test("an empty log ends at 0, in term 0", () => {
-  const log = new RaftLog([]);
+  const log = new RaftLog(LOG_START, []);
   expect([log.lastIndex, log.lastTerm, log.lastTimeMs]).toEqual([0, 0, 0]);
   expect(log.termAt(at(0))).toBe(0);
   expect(log.termAt(at(1))).toBeUndefined();
@@ -24,7 +27,7 @@ test("gaps, falling terms and falling log times are bugs (R2)", () => {
   expect(() => logOf([1]).append([entry(1, 3)])).toThrow("no gap");
   expect(() => logOf([1]).append([entry(1, 1)])).toThrow("no gap");
   expect(() => logOf([2]).append([entry(1, 2)])).toThrow("terms never decrease");
-  const log = new RaftLog([entry(1, 1, 50)]);
+  const log = new RaftLog(LOG_START, [entry(1, 1, 50)]);
   expect(() => log.append([entry(1, 2, 49)])).toThrow("log time never decreases");
   log.append([entry(1, 2, 50)]);
   expect(log.lastTimeMs).toBe(50);
@@ -43,7 +46,7 @@ test("a slice by bytes holds what fits, contiguous, and at least one entry", () 
     ...entry(1, position + 1),
     payload: new Uint8Array(bytes),
   }));
-  const log = new RaftLog(sized);
+  const log = new RaftLog(LOG_START, sized);
   const two = 2 * (8 + ENTRY_OVERHEAD_BYTES);
   const indexes = (entries: readonly Entry[]): number[] => entries.map(({ index }) => index);
   expect(indexes(log.sliceByBytes(at(1), two))).toEqual([1, 2]);
@@ -55,7 +58,10 @@ test("a slice by bytes holds what fits, contiguous, and at least one entry", () 
 });
 
 test("the bytes after an index count payload and overhead", () => {
-  const log = new RaftLog([{ ...entry(1, 1), payload: new Uint8Array(10) }, entry(1, 2)]);
+  const log = new RaftLog(LOG_START, [
+    { ...entry(1, 1), payload: new Uint8Array(10) },
+    entry(1, 2),
+  ]);
   expect(log.bytesAfter(at(0))).toBe(10 + 2 * ENTRY_OVERHEAD_BYTES);
   expect(log.bytesAfter(at(1))).toBe(ENTRY_OVERHEAD_BYTES);
   expect(log.bytesAfter(at(2))).toBe(0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LogIndex } from "../../src/base/brands.ts";
+import type { LogIndex, LogTimeMs, Term } from "../../src/base/brands.ts";
 import { Progress, type ProgressMode } from "../../src/raft/progress.ts";
 import { replica } from "./checked-core.ts";
 
@@ -7,17 +7,23 @@ function at(index: number): LogIndex {
   return index as LogIndex;
 }
 
-/** Matches up to 5; in replicate mode, 6-7 and 8 are under way. */
+/** Where the leader's log begins. */
+const BASE = at(6);
+const SNAPSHOT = { index: at(7), term: 1 as Term, timeMs: 0 as LogTimeMs };
+
+/** Matches up to 5; in replicate mode, 6-7 and 8 are under way; in snapshot mode one up to 7. */
 function progressIn(mode: ProgressMode): Progress {
   const progress = new Progress(replica(2), at(10));
   progress.sent(at(10));
-  progress.accepted(at(5));
+  progress.accepted(at(5), BASE);
   if (mode === "replicate") {
     progress.sent(at(7));
     progress.sent(at(8));
-  } else {
+  } else if (mode === "probe") {
     progress.startProbing();
     progress.sent(at(5));
+  } else {
+    progress.offered(SNAPSHOT);
   }
   return progress;
 }
@@ -31,10 +37,10 @@ interface Expected {
 }
 
 const EVENTS = {
-  acceptedAll: (progress: Progress) => progress.accepted(at(8)),
-  acceptedSome: (progress: Progress) => progress.accepted(at(7)),
-  acceptedKnown: (progress: Progress) => progress.accepted(at(5)),
-  acceptedLate: (progress: Progress) => progress.accepted(at(3)),
+  acceptedAll: (progress: Progress) => progress.accepted(at(8), BASE),
+  acceptedSome: (progress: Progress) => progress.accepted(at(7), BASE),
+  acceptedKnown: (progress: Progress) => progress.accepted(at(5), BASE),
+  acceptedLate: (progress: Progress) => progress.accepted(at(3), BASE),
   rejectedNext: (progress: Progress) => progress.rejected(at(8), at(6)),
   rejectedMatched: (progress: Progress) => progress.rejected(at(5), at(2)),
   unreachable: (progress: Progress) => {
@@ -65,6 +71,21 @@ const EXPECTED: Record<ProgressMode, Record<keyof typeof EVENTS, Expected>> = {
       matchIndex: 5,
       nextIndex: 9,
       inflight: 2,
+    },
+    unreachable: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 0 },
+  },
+  snapshot: {
+    acceptedAll: { returns: true, mode: "replicate", matchIndex: 8, nextIndex: 9, inflight: 0 },
+    acceptedSome: { returns: true, mode: "replicate", matchIndex: 7, nextIndex: 8, inflight: 0 },
+    acceptedKnown: { returns: false, mode: "snapshot", matchIndex: 5, nextIndex: 6, inflight: 0 },
+    acceptedLate: { returns: false, mode: "snapshot", matchIndex: 5, nextIndex: 6, inflight: 0 },
+    rejectedNext: { returns: false, mode: "snapshot", matchIndex: 5, nextIndex: 6, inflight: 0 },
+    rejectedMatched: {
+      returns: false,
+      mode: "snapshot",
+      matchIndex: 5,
+      nextIndex: 6,
+      inflight: 0,
     },
     unreachable: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 0 },
   },
@@ -133,10 +154,21 @@ test("what is open for a whole heartbeat interval is asked for again, once", () 
 test("an acknowledgement in the interval puts asking off", () => {
   const progress = progressIn("replicate");
   progress.heartbeatSent();
-  progress.accepted(at(7));
+  progress.accepted(at(7), BASE);
   progress.heartbeatSent();
   expect(progress.takeResend()).toBe(false);
   progress.heartbeatSent();
-  progress.accepted(at(8));
+  progress.accepted(at(8), BASE);
   expect(progress.takeResend()).toBe(false);
+});
+
+test("who awaits a snapshot is sent no appends, and is asked each interval", () => {
+  const progress = progressIn("snapshot");
+  expect([progress.mayAppend(9), progress.offeredSnapshot]).toEqual([false, SNAPSHOT]);
+  progress.heartbeatSent();
+  expect(progress.takeResend()).toBe(false);
+  progress.heartbeatSent();
+  expect([progress.takeResend(), progress.takeResend()]).toEqual([true, false]);
+  progress.accepted(at(6), BASE);
+  expect(progress.offeredSnapshot).toBeUndefined();
 });

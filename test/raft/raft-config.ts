@@ -20,6 +20,8 @@ export function raftConfig(changes: ConfigChanges): RaftConfig {
     inflightMessagesMax: 16,
     appendBytesMax: 10_000,
     uncommittedBytesMax: 100_000,
+    logTrailingBytes: 0,
+    logHeldBytesMax: 100_000,
     pendingReadsMax: 16,
     seed: 1,
     ...rest,

@@ -6,7 +6,7 @@ import type { ReplicaId } from "../../src/base/brands.ts";
 import type { Input } from "../../src/raft/input.ts";
 import type { Message } from "../../src/raft/messages.ts";
 import type { Output, Transition } from "../../src/raft/output.ts";
-import type { Entry } from "../../src/raft/types.ts";
+import type { Entry, LogPosition } from "../../src/raft/types.ts";
 
 export function inputToText(input: Input): string {
   switch (input.kind) {
@@ -22,6 +22,10 @@ export function inputToText(input: Input): string {
       return `persisted ${input.lastTerm}/${input.lastIndex}`;
     case "applied":
       return `applied ${input.index}`;
+    case "snapshotTaken":
+      return `snapshot taken ${positionToText(input.position)}`;
+    case "snapshotReceived":
+      return `snapshot received ${positionToText(input.position)}`;
     case "peerUnreachable":
       return `unreachable ${input.peer}`;
   }
@@ -35,12 +39,14 @@ export function outputToText(self: ReplicaId, output: Output): readonly string[]
   const { persist } = output;
   if (persist !== undefined) {
     const parts: string[] = [];
-    const { hardState, truncateFrom, entries } = persist;
+    const { hardState, truncateFrom, base, snapshot, entries } = persist;
     if (hardState !== undefined) {
       const { term, votedFor, commitIndex } = hardState;
       parts.push(`term=${term} vote=${votedFor ?? "-"} commit=${commitIndex}`);
     }
     if (truncateFrom !== undefined) parts.push(`cut=${truncateFrom}`);
+    if (snapshot !== undefined) parts.push(`snapshot=${positionToText(snapshot)}`);
+    if (base !== undefined) parts.push(`base=${positionToText(base)}`);
     if (entries.length > 0) parts.push(`entries=${entriesToText(entries)}`);
     lines.push(`${self} write ${parts.join(" ")}`);
   }
@@ -52,6 +58,12 @@ export function outputToText(self: ReplicaId, output: Output): readonly string[]
   }
   for (const { proposalId, term, index } of output.proposed) {
     lines.push(`${self} proposed #${proposalId} ${term}/${index}`);
+  }
+  for (const { from, position } of output.fetches) {
+    lines.push(`${self} fetches ${positionToText(position)} from ${from}`);
+  }
+  if (output.install !== undefined) {
+    lines.push(`${self} installs ${positionToText(output.install)}`);
   }
   if (output.committed.length > 0) {
     lines.push(`${self} committed ${entriesToText(output.committed)}`);
@@ -96,6 +108,8 @@ export function messageToText(message: Message): string {
       return `heartbeatReply t${term} round=${message.round}`;
     case "readIndexRequest":
       return `readRequest t${term} #${message.readId}`;
+    case "snapshotOffer":
+      return `snapshotOffer t${term} ${positionToText(message.position)}`;
     case "readIndexReply":
       return `readReply t${term} #${message.readId} ${message.readIndex ?? "refused"}`;
   }
@@ -117,9 +131,15 @@ function transitionToText(transition: Transition): string {
       return `steps down t${transition.term} ${transition.reason}`;
     case "truncated":
       return `truncates from ${transition.fromIndex}`;
+    case "snapshotAccepted":
+      return `accepts snapshot ${positionToText(transition.position)}`;
     case "voted":
       return `votes for ${transition.for} t${transition.term}`;
   }
+}
+
+function positionToText({ term, index }: LogPosition): string {
+  return `${term}/${index}`;
 }
 
 /** "2/5 2/6 3/7": term/index of each. */

@@ -31,6 +31,8 @@ export const RAFT: Omit<ReplicaOptions<CountRequest, CountAnswer, string>["raft"
   inflightMessagesMax: 64,
   appendBytesMax: 64 * 1024,
   uncommittedBytesMax: 1024 * 1024,
+  logTrailingBytes: 0,
+  logHeldBytesMax: 1_000_000,
   pendingReadsMax: 100,
 };
 

@@ -11,6 +11,8 @@ const NOTHING: Output = {
   persist: undefined,
   sendNow: [],
   sendAfterPersist: [],
+  install: undefined,
+  fetches: [],
   committed: [],
   readsReady: [],
   proposed: [],

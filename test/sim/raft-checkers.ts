@@ -1,6 +1,6 @@
 /**
- * The invariants of a whole group (SPEC.md: R1, R4, R5, R7, R11, R15 to R18, R20), checked as it
- * runs. They see every replica and every simulated disk, which no replica does.
+ * The invariants of a whole group (SPEC.md: R1, R4, R5, R7, R11, R15 to R18, R20, R24), checked as
+ * it runs. They see every replica and every simulated disk, which no replica does.
  *
  * Incremental: each step is compared with what is on record, never with all the history. Entries
  * are compared by identity: nothing in the simulation copies them.
@@ -12,7 +12,7 @@ import type { RaftCore } from "../../src/raft/core.ts";
 import type { Outbound, Output } from "../../src/raft/output.ts";
 import { quorumSize } from "../../src/raft/quorum.ts";
 import type { RaftStatus } from "../../src/raft/status.ts";
-import type { Entry } from "../../src/raft/types.ts";
+import type { Entry, LogPosition } from "../../src/raft/types.ts";
 import type { SimDisk } from "./raft-disk.ts";
 
 /** Log time is rounded down to whole ms. */
@@ -85,6 +85,7 @@ export class RaftCheckers {
     this.#checkLeader(step);
     this.#checkCommitted(step);
     this.#checkReads(step.output);
+    this.#checkSnapshots(step);
   }
 
   /** A message really leaves: what it promises is on the sender's disk. */
@@ -115,7 +116,11 @@ export class RaftCheckers {
     assert(core.term >= (this.#termsSent.get(self) ?? 0), "R4: no sent term is forgotten");
     const { commitIndex } = core.status();
     assert(commitIndex <= this.#committed.length, "R17: a restored commit index is true");
-    for (let index = 1; index <= commitIndex; index++) this.#checkSame(core, index);
+    this.#checkPosition(core.base);
+    for (const position of core.snapshotsInUse) this.#checkPosition(position);
+    for (let index = core.base.index + 1; index <= commitIndex; index++) {
+      this.#checkSame(core, index);
+    }
   }
 
   /** A disk loses this entry for good. */
@@ -134,7 +139,7 @@ export class RaftCheckers {
 
   #checkNewEntries({ core, after, output, trueMs }: Observation): void {
     for (const entry of output.persist?.entries ?? []) {
-      const prevTerm = entry.index === 1 ? 0 : (entryAt(core, entry.index - 1)?.term ?? -1);
+      const prevTerm = core.termAt((entry.index - 1) as LogIndex) ?? -1;
       const key = `${entry.index}:${entry.term}`;
       const known = this.#known.get(key);
       if (known !== undefined) {
@@ -162,6 +167,8 @@ export class RaftCheckers {
     for (const { peer, matchIndex } of after.progress) {
       const disk = this.#disk(peer);
       if (matchIndex === 0 || disk.hardState.term !== after.term) continue;
+      // What either of them has compacted away is committed, and checked as such.
+      if (matchIndex <= Math.max(disk.base.index, core.base.index)) continue;
       const held = disk.entryAt(matchIndex);
       assert(held === entryAt(core, matchIndex), "R11: what counts as matching is durable there");
     }
@@ -174,9 +181,11 @@ export class RaftCheckers {
         continue;
       }
       const entry = entryAt(core, index);
-      assert(entry !== undefined, "R8: the commit index is within the log");
+      assert(entry !== undefined, "R8: who commits first has the entry");
       let copies = 0;
-      for (const disk of this.#disks.values()) if (disk.entryAt(index) === entry) copies++;
+      for (const disk of this.#disks.values()) {
+        if (disk.entryAt(index) === entry || disk.base.index >= index) copies++;
+      }
       assert(copies >= quorumSize(this.#disks.size), "R17: committed is durable on a quorum");
       assert(after.role === "leader", "R11: only a leader is the first to commit");
       this.#committed.push(entry);
@@ -209,7 +218,28 @@ export class RaftCheckers {
     }
   }
 
+  /** A received snapshot is checked as a position: the entries below it were never here. */
+  #checkSnapshots({ output }: Observation): void {
+    const { persist, install, fetches, sendNow } = output;
+    const positions = [persist?.base, persist?.snapshot, install];
+    for (const { position } of fetches) positions.push(position);
+    for (const { message } of sendNow) {
+      if (message.kind === "snapshotOffer") positions.push(message.position);
+    }
+    for (const position of positions) if (position !== undefined) this.#checkPosition(position);
+  }
+
+  #checkPosition({ index, term, timeMs }: LogPosition): void {
+    if (index === 0) return;
+    const committed = this.#committed[index - 1];
+    assert(
+      committed?.term === term && committed.timeMs === timeMs,
+      "R24: snapshots stand at committed entries",
+    );
+  }
+
   #checkSame(core: RaftCore, index: number): void {
+    if (index <= core.base.index) return;
     const committed = this.#committed[index - 1];
     assert(entryAt(core, index) === committed, "R16, R17: what is committed stays the same");
   }

@@ -3,15 +3,19 @@
  *
  * Steps that are submitted while a write is under way share the next one. A crash keeps a prefix
  * of what was not yet reported, of any length: a step can be on disk without anyone knowing.
+ * Snapshot files are durable at once, before a step points at them.
  */
 
 import { assert } from "../../src/base/assert.ts";
+import type { LogIndex } from "../../src/base/brands.ts";
+import { RaftLog } from "../../src/raft/log.ts";
 import type { Outbound, Persist } from "../../src/raft/output.ts";
 import {
   type Entry,
   type HardState,
   INITIAL_HARD_STATE,
   LOG_START,
+  type LogPosition,
   type RestoredState,
 } from "../../src/raft/types.ts";
 
@@ -23,7 +27,10 @@ export interface DiskStep {
 
 export class SimDisk {
   #hardState: HardState = INITIAL_HARD_STATE;
-  readonly #entries: Entry[] = [];
+  #snapshot: LogPosition = LOG_START;
+  readonly #log = new RaftLog(LOG_START, []);
+  /** Snapshot files, by index. */
+  readonly #files = new Map<number, LogPosition>();
   readonly #pending: DiskStep[] = [];
   /** Steps of the write under way. */
   #writing = 0;
@@ -36,19 +43,40 @@ export class SimDisk {
   /** A test starts with this on disk. */
   preset(restored: RestoredState): void {
     this.#hardState = restored.hardState;
-    this.#entries.push(...restored.entries);
+    this.#snapshot = restored.snapshot;
+    this.addFile(restored.snapshot);
+    this.#log.reset(restored.base);
+    this.#log.append(restored.entries);
   }
 
   get hardState(): HardState {
     return this.#hardState;
   }
 
+  get base(): LogPosition {
+    return this.#log.base;
+  }
+
   get lastIndex(): number {
-    return this.#entries.length;
+    return this.#log.lastIndex;
   }
 
   entryAt(index: number): Entry | undefined {
-    return this.#entries[index - 1];
+    return this.#log.entryAt(index as LogIndex);
+  }
+
+  addFile(position: LogPosition): void {
+    this.#files.set(position.index, position);
+  }
+
+  hasFile(position: LogPosition): boolean {
+    return position.index === 0 || this.#files.has(position.index);
+  }
+
+  /** Removes all files but these. */
+  retainFiles(positions: readonly LogPosition[]): void {
+    const kept = new Set<number>(positions.map(({ index }) => index));
+    for (const index of this.#files.keys()) if (!kept.has(index)) this.#files.delete(index);
   }
 
   get pendingSteps(): number {
@@ -89,24 +117,33 @@ export class SimDisk {
   }
 
   restore(): RestoredState {
+    const log = this.#log;
+    assert(this.hasFile(this.#snapshot), "R21: the snapshot to start from is on disk");
     return {
       hardState: this.#hardState,
-      snapshot: LOG_START,
-      base: LOG_START,
-      entries: [...this.#entries],
+      snapshot: this.#snapshot,
+      base: log.base,
+      entries: log.slice((log.base.index + 1) as LogIndex, log.lastIndex),
     };
   }
 
   #apply(persist: Persist): void {
-    const { truncateFrom, entries, hardState } = persist;
+    const { truncateFrom, base, snapshot, entries, hardState } = persist;
+    const log = this.#log;
     if (truncateFrom !== undefined) {
-      for (const entry of this.#entries.slice(truncateFrom - 1)) this.#onTruncate(entry);
-      this.#entries.length = truncateFrom - 1;
+      for (const entry of log.slice(truncateFrom, log.lastIndex)) {
+        // What a new base covers is not lost: its snapshot holds it.
+        if (base === undefined || entry.index > base.index) this.#onTruncate(entry);
+      }
+      if (truncateFrom <= log.lastIndex) log.truncate(truncateFrom);
     }
-    for (const entry of entries) {
-      assert(entry.index === this.#entries.length + 1, "a durable log has no gaps");
-      this.#entries.push(entry);
+    if (base !== undefined) {
+      if (base.index > log.lastIndex) log.reset(base);
+      else log.compact(base.index);
+      assert(log.base.term === base.term, "R23: the durable log begins where it says");
     }
+    if (snapshot !== undefined) this.#snapshot = snapshot;
+    log.append(entries);
     if (hardState === undefined) return;
     assert(hardState.term >= this.#hardState.term, "R4: a durable term never decreases");
     this.#hardState = hardState;

@@ -28,6 +28,12 @@ export interface FaultMix {
   readonly appendBytesMax: number;
   readonly uncommittedBytesMax: number;
   readonly pendingReadsMax: number;
+  /** Entries applied between two checkpoints; 0: none is ever taken. */
+  readonly checkpointEvery: number;
+  readonly logTrailingBytes: number;
+  readonly logHeldBytesMax: number;
+  /** How long a checkpoint and a transfer take, at most. */
+  readonly snapshotMsMax: number;
   /** Chances per message. */
   readonly loss: number;
   readonly duplication: number;
@@ -54,6 +60,10 @@ export function drawFaultMix(prng: Prng): FaultMix {
     appendBytesMax: prng.pick([1, 80, 300, 4_096]),
     uncommittedBytesMax: prng.pick([150, 1_000, 1_000_000]),
     pendingReadsMax: prng.pick([1, 4, 64]),
+    checkpointEvery: prng.pick([0, 3, 20, 100]),
+    logTrailingBytes: prng.pick([0, 200, 2_000]),
+    logHeldBytesMax: prng.pick([2_000, 20_000, 10_000_000]),
+    snapshotMsMax: prng.pick([5, 100, 1_500]),
     loss: prng.pick([0, 0, 0.02, 0.1, 0.3]),
     duplication: prng.pick([0, 0.02, 0.2]),
     longDelay: prng.pick([0, 0.02, 0.1]),

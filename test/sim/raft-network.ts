@@ -5,13 +5,13 @@
  * All invariants are checked after every step, of the replica and of the whole group.
  */
 
-import type { GroupId, LogIndex, MonotonicMs, ReplicaId } from "../../src/base/brands.ts";
+import type { GroupId, MonotonicMs, ReplicaId } from "../../src/base/brands.ts";
 import type { Prng } from "../../src/base/prng.ts";
 import { RaftCore } from "../../src/raft/core.ts";
 import type { Input } from "../../src/raft/input.ts";
 import { checkStep } from "../../src/raft/invariants.ts";
-import type { Outbound, Output } from "../../src/raft/output.ts";
-import type { RaftConfig } from "../../src/raft/types.ts";
+import type { Fetch, Outbound, Output } from "../../src/raft/output.ts";
+import { LOG_START, type LogPosition, type RaftConfig } from "../../src/raft/types.ts";
 import type { Given } from "../raft/checked-core.ts";
 import { RaftCheckers } from "./raft-checkers.ts";
 import { SimDisk } from "./raft-disk.ts";
@@ -41,7 +41,10 @@ export interface SimReplica {
   isDiskHung: boolean;
   readonly openReads: Set<number>;
   /** What the machine will have applied when it next reports. */
-  applyingIndex: LogIndex;
+  applying: LogPosition;
+  /** The snapshot that is being fetched. */
+  fetching: LogPosition | undefined;
+  isCheckpointing: boolean;
 }
 
 export class RaftNetwork {
@@ -82,7 +85,12 @@ export class RaftNetwork {
   /** Starts a replica from its disk. */
   start(replica: SimReplica): void {
     const config = this.#configOf(replica.id);
-    const core = new RaftCore(config, replica.disk.restore());
+    const restored = replica.disk.restore();
+    const core = new RaftCore(config, restored);
+    if (restored.snapshot.index > 0) this.coverage.startsFromSnapshot++;
+    replica.applying = restored.snapshot;
+    replica.fetching = undefined;
+    replica.isCheckpointing = false;
     this.checkers.restarted(replica.id, core);
     replica.incarnation++;
     replica.running = { core, config };
@@ -165,6 +173,10 @@ export class RaftNetwork {
     const after = checkStep({ config, core, before, input, output });
     this.checkers.observe({ core, before, after, output, trueMs });
     countStep(this.coverage, output, after.role === "leader");
+    if (output.persist?.snapshot === undefined) {
+      if (input.kind === "snapshotTaken") this.coverage.checkpointsTooLate++;
+      if (input.kind === "snapshotReceived") this.coverage.snapshotsUseless++;
+    }
     this.#carryOut(replica, output);
   }
 
@@ -178,16 +190,61 @@ export class RaftNetwork {
     this.#startWrite(replica);
     for (const { readId } of output.readsReady) replica.openReads.delete(readId);
     for (const { kind, id } of output.refused) if (kind === "read") replica.openReads.delete(id);
-    const applied = output.committed.at(-1);
-    if (applied !== undefined) {
-      const { incarnation } = replica;
-      replica.applyingIndex = applied.index;
-      this.#queue.after(this.#prng.nextFraction() * 2, () => {
-        if (replica.incarnation !== incarnation) return;
-        this.give(replica, { kind: "applied", index: replica.applyingIndex });
-      });
-    }
+    const applied = output.committed.at(-1) ?? output.install;
+    if (applied !== undefined) this.#apply(replica, applied);
+    for (const fetch of output.fetches) this.#fetch(replica, fetch);
     this.#onOutput(replica, output);
+  }
+
+  #apply(replica: SimReplica, { index, term, timeMs }: LogPosition): void {
+    replica.applying = { index, term, timeMs };
+    this.#later(replica, 2, () => {
+      this.give(replica, { kind: "applied", index: replica.applying.index });
+      this.#considerCheckpoint(replica);
+    });
+  }
+
+  /** The state as it is now becomes a file, some time later. */
+  #considerCheckpoint(replica: SimReplica): void {
+    const status = replica.running?.core.status();
+    const { checkpointEvery, snapshotMsMax } = this.#mix;
+    if (status === undefined || replica.isCheckpointing || checkpointEvery === 0) return;
+    if (status.appliedIndex < status.snapshotIndex + checkpointEvery) return;
+    if (status.appliedIndex !== replica.applying.index) return;
+    const position = replica.applying;
+    replica.isCheckpointing = true;
+    this.#later(replica, snapshotMsMax, () => {
+      replica.isCheckpointing = false;
+      replica.disk.addFile(position);
+      this.coverage.checkpoints++;
+      this.give(replica, { kind: "snapshotTaken", position });
+    });
+  }
+
+  /** Fetches a file, if its owner still has it and can be reached when the transfer ends. */
+  #fetch(replica: SimReplica, { from, position }: Fetch): void {
+    if (replica.fetching !== undefined) return;
+    replica.fetching = position;
+    this.#later(replica, this.#mix.snapshotMsMax, () => {
+      replica.fetching = undefined;
+      const source = this.replicas[from - 1];
+      const isCut =
+        this.cuts.has(`${from}>${replica.id}`) || this.cuts.has(`${replica.id}>${from}`);
+      const hasIt = source?.running !== undefined && source.disk.hasFile(position);
+      if (isCut || !hasIt || source.isPaused) {
+        this.coverage.transfersFailed++;
+        return;
+      }
+      replica.disk.addFile(position);
+      this.give(replica, { kind: "snapshotReceived", position });
+    });
+  }
+
+  #later(replica: SimReplica, msMax: number, run: () => void): void {
+    const { incarnation } = replica;
+    this.#queue.after(this.#prng.nextFraction() * msMax, () => {
+      if (replica.incarnation === incarnation) run();
+    });
   }
 
   /** The disk is no longer hung: what waits is written. */
@@ -208,10 +265,15 @@ export class RaftNetwork {
         for (const outbound of held) this.#send(replica.id, outbound);
         const { lastTerm, lastIndex } = persist;
         this.give(replica, { kind: "persisted", lastTerm, lastIndex });
+        if (persist.snapshot !== undefined) this.#removeFiles(replica);
       }
       this.#startWrite(replica);
     };
     this.#queue.after(this.#prng.nextFraction() * replica.diskMs, finish);
+  }
+
+  #removeFiles({ running, disk }: SimReplica): void {
+    if (running !== undefined) disk.retainFiles(running.core.snapshotsInUse);
   }
 
   #send(from: ReplicaId, outbound: Outbound): void {
@@ -261,6 +323,8 @@ export class RaftNetwork {
       appendBytesMax: mix.appendBytesMax,
       uncommittedBytesMax: mix.uncommittedBytesMax,
       pendingReadsMax: mix.pendingReadsMax,
+      logTrailingBytes: mix.logTrailingBytes,
+      logHeldBytesMax: mix.logHeldBytesMax,
       seed: this.#prng.nextUint32(),
     };
   }
@@ -279,6 +343,8 @@ function newReplica(id: ReplicaId, disk: SimDisk, diskMs: number): SimReplica {
     diskMs,
     isDiskHung: false,
     openReads: new Set(),
-    applyingIndex: 0 as LogIndex,
+    applying: LOG_START,
+    fetching: undefined,
+    isCheckpointing: false,
   };
 }

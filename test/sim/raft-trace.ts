@@ -76,6 +76,14 @@ export interface RaftCoverage {
   oldMessages: number;
   clockJumps: number;
   pauses: number;
+  checkpoints: number;
+  checkpointsTooLate: number;
+  compactions: number;
+  snapshotOffers: number;
+  transfersFailed: number;
+  snapshotsUseless: number;
+  snapshotsInstalled: number;
+  startsFromSnapshot: number;
 }
 
 export function newCoverage(): RaftCoverage {
@@ -99,6 +107,14 @@ export function newCoverage(): RaftCoverage {
     oldMessages: 0,
     clockJumps: 0,
     pauses: 0,
+    checkpoints: 0,
+    checkpointsTooLate: 0,
+    compactions: 0,
+    snapshotOffers: 0,
+    transfersFailed: 0,
+    snapshotsUseless: 0,
+    snapshotsInstalled: 0,
+    startsFromSnapshot: 0,
   };
 }
 
@@ -116,7 +132,10 @@ export function countStep(coverage: RaftCoverage, output: Output, isLeader: bool
     if (transition.reason === "higherTerm") coverage.stepDownsHigherTerm++;
     if (transition.reason === "diskStalled") coverage.stepDownsDiskStalled++;
   }
+  if (output.install !== undefined) coverage.snapshotsInstalled++;
+  if (output.persist?.base !== undefined) coverage.compactions++;
   for (const { message } of output.sendNow) {
+    if (message.kind === "snapshotOffer") coverage.snapshotOffers++;
     if (message.kind === "preVoteReply" && !message.granted) coverage.preVotesRefused++;
     if (message.kind === "requestVoteReply" && !message.granted) coverage.votesRefused++;
     if (message.kind !== "appendEntriesReply") continue;

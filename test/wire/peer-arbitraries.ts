@@ -96,6 +96,17 @@ export const MESSAGES: { readonly [K in Message["kind"]]: fc.Arbitrary<Message> 
     readId: integer(),
     readIndex: fc.option(index, { nil: undefined }),
   }),
+  snapshotOffer: fc
+    .tuple(integer(1), integer(1), integer(1), integer())
+    .map(([a, b, lastIndex, lastTimeMs]) => ({
+      kind: "snapshotOffer",
+      term: Math.max(a, b) as Term,
+      position: {
+        index: lastIndex as LogIndex,
+        term: Math.min(a, b) as Term,
+        timeMs: lastTimeMs as LogTimeMs,
+      },
+    })),
 };
 
 export function envelopeOf(message: fc.Arbitrary<Message>): fc.Arbitrary<Envelope> {

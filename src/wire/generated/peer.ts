@@ -18,6 +18,7 @@ import type { ReadIndexReply as _cadastre_peer_v1_ReadIndexReply, ReadIndexReply
 import type { ReadIndexRequest as _cadastre_peer_v1_ReadIndexRequest, ReadIndexRequest__Output as _cadastre_peer_v1_ReadIndexRequest__Output } from './cadastre/peer/v1/ReadIndexRequest.ts';
 import type { RequestVote as _cadastre_peer_v1_RequestVote, RequestVote__Output as _cadastre_peer_v1_RequestVote__Output } from './cadastre/peer/v1/RequestVote.ts';
 import type { RequestVoteReply as _cadastre_peer_v1_RequestVoteReply, RequestVoteReply__Output as _cadastre_peer_v1_RequestVoteReply__Output } from './cadastre/peer/v1/RequestVoteReply.ts';
+import type { SnapshotOffer as _cadastre_peer_v1_SnapshotOffer, SnapshotOffer__Output as _cadastre_peer_v1_SnapshotOffer__Output } from './cadastre/peer/v1/SnapshotOffer.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
   new(...args: ConstructorParameters<Constructor>): Subtype;
@@ -44,6 +45,7 @@ export interface ProtoGrpcType {
         ReadIndexRequest: MessageTypeDefinition<_cadastre_peer_v1_ReadIndexRequest, _cadastre_peer_v1_ReadIndexRequest__Output>
         RequestVote: MessageTypeDefinition<_cadastre_peer_v1_RequestVote, _cadastre_peer_v1_RequestVote__Output>
         RequestVoteReply: MessageTypeDefinition<_cadastre_peer_v1_RequestVoteReply, _cadastre_peer_v1_RequestVoteReply__Output>
+        SnapshotOffer: MessageTypeDefinition<_cadastre_peer_v1_SnapshotOffer, _cadastre_peer_v1_SnapshotOffer__Output>
       }
     }
   }

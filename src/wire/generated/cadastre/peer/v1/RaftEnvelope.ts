@@ -10,6 +10,7 @@ import type { Heartbeat as _cadastre_peer_v1_Heartbeat, Heartbeat__Output as _ca
 import type { HeartbeatReply as _cadastre_peer_v1_HeartbeatReply, HeartbeatReply__Output as _cadastre_peer_v1_HeartbeatReply__Output } from '../../../cadastre/peer/v1/HeartbeatReply.ts';
 import type { ReadIndexRequest as _cadastre_peer_v1_ReadIndexRequest, ReadIndexRequest__Output as _cadastre_peer_v1_ReadIndexRequest__Output } from '../../../cadastre/peer/v1/ReadIndexRequest.ts';
 import type { ReadIndexReply as _cadastre_peer_v1_ReadIndexReply, ReadIndexReply__Output as _cadastre_peer_v1_ReadIndexReply__Output } from '../../../cadastre/peer/v1/ReadIndexReply.ts';
+import type { SnapshotOffer as _cadastre_peer_v1_SnapshotOffer, SnapshotOffer__Output as _cadastre_peer_v1_SnapshotOffer__Output } from '../../../cadastre/peer/v1/SnapshotOffer.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface RaftEnvelope {
@@ -27,7 +28,8 @@ export interface RaftEnvelope {
   'heartbeatReply'?: (_cadastre_peer_v1_HeartbeatReply | null);
   'readIndexRequest'?: (_cadastre_peer_v1_ReadIndexRequest | null);
   'readIndexReply'?: (_cadastre_peer_v1_ReadIndexReply | null);
-  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply";
+  'snapshotOffer'?: (_cadastre_peer_v1_SnapshotOffer | null);
+  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply"|"snapshotOffer";
 }
 
 export interface RaftEnvelope__Output {
@@ -45,5 +47,6 @@ export interface RaftEnvelope__Output {
   'heartbeatReply'?: (_cadastre_peer_v1_HeartbeatReply__Output | null);
   'readIndexRequest'?: (_cadastre_peer_v1_ReadIndexRequest__Output | null);
   'readIndexReply'?: (_cadastre_peer_v1_ReadIndexReply__Output | null);
-  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply";
+  'snapshotOffer'?: (_cadastre_peer_v1_SnapshotOffer__Output | null);
+  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply"|"snapshotOffer";
 }
