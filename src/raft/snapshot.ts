@@ -61,6 +61,8 @@ export function onSnapshotTaken(state: RaftState, { position }: SnapshotTakenInp
 /** The host has fetched, checked and decoded a snapshot that a leader offered. */
 export function onSnapshotReceived(state: RaftState, { position }: SnapshotReceivedInput): void {
   if (state.installing !== undefined || holdsPosition(state, position)) return;
+  // The offer was of a later term than ours: it came before a restart.
+  if (position.term > state.term) return;
   assert(state.role.kind !== "leader", "a leader's log holds all that is committed (R16)");
   const { log, outbox } = state;
   const fromIndex = (state.commitIndex + 1) as LogIndex;

@@ -13,7 +13,7 @@ import { RaftCore } from "../../src/raft/core.ts";
 import type { Input } from "../../src/raft/input.ts";
 import { checkStep } from "../../src/raft/invariants.ts";
 import type { Message } from "../../src/raft/messages.ts";
-import { type Entry, LOG_START, type RaftConfig } from "../../src/raft/types.ts";
+import { type Entry, LOG_START, type LogPosition, type RaftConfig } from "../../src/raft/types.ts";
 import { RaftCheckers } from "../sim/raft-checkers.ts";
 import { SimDisk } from "../sim/raft-disk.ts";
 import type { Given } from "./checked-core.ts";
@@ -36,6 +36,8 @@ export class ScenarioRunner {
   readonly #kept = new Map<string, { readonly link: string; readonly message: Message }>();
   readonly #entries = new Map<string, Entry>();
   readonly #crashed = new Set<ReplicaId>();
+  /** Checkpoints that were taken, by "term/index". */
+  readonly #positions = new Map<string, LogPosition>();
   #checkers: RaftCheckers | undefined;
   #nowMs = 0;
   #nextProposalId = 1;
@@ -81,6 +83,12 @@ export class ScenarioRunner {
         this.#step(this.#replica(first), { kind: "readIndex", readId });
         return;
       }
+      case "checkpoint":
+        this.#checkpoint(this.#replica(first), Number(second) as LogIndex);
+        return;
+      case "fetched":
+        this.#fetched(this.#replica(first), second);
+        return;
       case "unreachable":
         this.#step(this.#replica(first), {
           kind: "peerUnreachable",
@@ -134,6 +142,8 @@ export class ScenarioRunner {
       appendBytesMax: Number(options.get("appendBytes") ?? 10_000),
       uncommittedBytesMax: Number(options.get("uncommittedBytes") ?? 100_000),
       pendingReadsMax: Number(options.get("reads") ?? 16),
+      logTrailingBytes: Number(options.get("trailingBytes") ?? 0),
+      logHeldBytesMax: Number(options.get("heldBytes") ?? 100_000),
     };
     const disks = new Map<ReplicaId, SimDisk>();
     for (const id of voters) {
@@ -177,6 +187,25 @@ export class ScenarioRunner {
     };
     this.#entries.set(key, known);
     return known;
+  }
+
+  /** The machine has applied what it was given; its state at index is on disk. */
+  #checkpoint(replica: Replica, index: LogIndex): void {
+    const core = defined(replica.core, "a replica that takes a checkpoint runs");
+    const { deliveredIndex } = core.status();
+    this.#step(replica, { kind: "applied", index: deliveredIndex });
+    const { term, timeMs } = defined(core.entryAt(index), "a checkpoint is of an entry of the log");
+    const position = { index, term, timeMs };
+    this.#positions.set(`${term}/${index}`, position);
+    replica.disk.addFile(position);
+    this.#step(replica, { kind: "snapshotTaken", position });
+  }
+
+  /** The file of a checkpoint was fetched and decoded. */
+  #fetched(replica: Replica, name: string): void {
+    const position = defined(this.#positions.get(name), `a checkpoint was taken at ${name}`);
+    replica.disk.addFile(position);
+    this.#step(replica, { kind: "snapshotReceived", position });
   }
 
   /** Lets time pass for one replica alone until it asks for votes; traces only that tick. */
@@ -284,15 +313,17 @@ export class ScenarioRunner {
     return message;
   }
 
-  /** `1 leader t2 vote=1 log=1 1 2 commit=3 durable=3`. */
+  /** `1 leader t2 vote=1 log=1 1 2 commit=3 durable=3`; a log after base 1/7 is `1/7: 1 2`. */
   #show(replica: Replica): void {
     const core = replica.core ?? this.#start(replica);
     const { role, term, votedFor, commitIndex, persistedIndex, lastIndex } = core.status();
     const terms: number[] = [];
-    for (let index = 1; index <= lastIndex; index++) {
+    const { base } = core;
+    for (let index = base.index + 1; index <= lastIndex; index++) {
       terms.push(defined(core.entryAt(index as LogIndex), "the log has no gaps").term);
     }
-    const log = terms.length === 0 ? "-" : terms.join(" ");
+    const start = base.index === 0 ? "" : `${base.term}/${base.index}: `;
+    const log = `${start}${terms.length === 0 ? "-" : terms.join(" ")}`;
     this.#trace.push(
       `${replica.id} ${role} t${term} vote=${votedFor ?? "-"} log=${log} ` +
         `commit=${commitIndex} durable=${persistedIndex}`,
