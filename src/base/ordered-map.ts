@@ -6,7 +6,7 @@
  * Invariants: chunks are never empty (but for an empty map's single one), hold at most
  * CHUNK_ENTRIES_MAX entries, and keys strictly increase within and across chunks.
  * Cost: O(log n) look-up, O(log n + CHUNK_ENTRIES_MAX) insertion and removal.
- * A map must not be changed while it is iterated.
+ * A map must not be changed while it is iterated; a frozen view of it may be read all the same.
  */
 
 import { assert, defined } from "./assert.ts";
@@ -17,12 +17,24 @@ const CHUNK_ENTRIES_MAX = 256;
 interface Chunk<K, V> {
   readonly keys: K[];
   readonly values: V[];
+  /** How often the map had been frozen when this chunk was made: later views hold it, too. */
+  readonly freezes: number;
+}
+
+/** The entries of a map as they were at one moment. */
+export interface FrozenMap<K, V> {
+  readonly size: number;
+  entries(): Generator<[K, V]>;
+  /** The map keeps no more what the view needs. Nothing may be read from it then. Idempotent. */
+  close(): void;
 }
 
 export class OrderedMap<K, V> {
   readonly #compare: (a: K, b: K) => number;
-  #chunks: Chunk<K, V>[] = [{ keys: [], values: [] }];
+  #chunks: Chunk<K, V>[] = [{ keys: [], values: [], freezes: 0 }];
   #size = 0;
+  #freezes = 0;
+  #openViews = 0;
 
   constructor(compare: (a: K, b: K) => number) {
     this.#compare = compare;
@@ -49,7 +61,7 @@ export class OrderedMap<K, V> {
   set(key: K, value: V): void {
     assert(value !== undefined, "an ordered map holds no undefined values");
     const chunkIndex = this.#chunkFor(key);
-    const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+    const chunk = this.#chunkToChange(chunkIndex);
     const at = this.#lowerBound(chunk.keys, key);
     if (at < chunk.keys.length && this.#compare(chunk.keys[at] as K, key) === 0) {
       chunk.keys[at] = key;
@@ -65,9 +77,10 @@ export class OrderedMap<K, V> {
   /** Removes; answers whether the key was there. */
   delete(key: K): boolean {
     const chunkIndex = this.#chunkFor(key);
-    const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
-    const at = this.#lowerBound(chunk.keys, key);
-    if (at >= chunk.keys.length || this.#compare(chunk.keys[at] as K, key) !== 0) return false;
+    const { keys } = this.#chunks[chunkIndex] as Chunk<K, V>;
+    const at = this.#lowerBound(keys, key);
+    if (at >= keys.length || this.#compare(keys[at] as K, key) !== 0) return false;
+    const chunk = this.#chunkToChange(chunkIndex);
     chunk.keys.splice(at, 1);
     chunk.values.splice(at, 1);
     this.#size--;
@@ -76,8 +89,28 @@ export class OrderedMap<K, V> {
   }
 
   clear(): void {
-    this.#chunks = [{ keys: [], values: [] }];
+    this.#chunks = [{ keys: [], values: [], freezes: this.#freezes }];
     this.#size = 0;
+  }
+
+  /**
+   * The present entries, whatever is set or deleted later. O(chunks); while a view is open, each
+   * chunk is copied once, before its first change. Values that change in place change in the view.
+   */
+  freeze(): FrozenMap<K, V> {
+    const chunks = this.#chunks.slice();
+    const size = this.#size;
+    this.#freezes++;
+    this.#openViews++;
+    let isOpen = true;
+    return {
+      size,
+      entries: () => entriesOf(chunks),
+      close: () => {
+        if (isOpen) this.#openViews--;
+        isOpen = false;
+      },
+    };
   }
 
   /** The entry with the largest key <= the given one. */
@@ -115,12 +148,8 @@ export class OrderedMap<K, V> {
     }
   }
 
-  *entries(): Generator<[K, V]> {
-    for (const chunk of this.#chunks) {
-      for (let at = 0; at < chunk.keys.length; at++) {
-        yield [chunk.keys[at] as K, chunk.values[at] as V];
-      }
-    }
+  entries(): Generator<[K, V]> {
+    return entriesOf(this.#chunks);
   }
 
   *keys(): Generator<K> {
@@ -157,12 +186,23 @@ export class OrderedMap<K, V> {
   }
 
   #splitChunk(chunkIndex: number): void {
-    const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+    const chunk = this.#chunkToChange(chunkIndex);
     // Ascending loads fill chunks to the brim instead of leaving all of them half full.
     const isLast = chunkIndex === this.#chunks.length - 1;
     const at = isLast ? CHUNK_ENTRIES_MAX : chunk.keys.length >> 1;
-    const right = { keys: chunk.keys.splice(at), values: chunk.values.splice(at) };
-    this.#chunks.splice(chunkIndex + 1, 0, right);
+    const keys = chunk.keys.splice(at);
+    const values = chunk.values.splice(at);
+    this.#chunks.splice(chunkIndex + 1, 0, { keys, values, freezes: this.#freezes });
+  }
+
+  /** The chunk itself, or a copy in its place when an open view may hold it. */
+  #chunkToChange(chunkIndex: number): Chunk<K, V> {
+    const chunk = this.#chunks[chunkIndex] as Chunk<K, V>;
+    if (this.#openViews === 0 || chunk.freezes === this.#freezes) return chunk;
+    const { keys, values } = chunk;
+    const copy = { keys: keys.slice(), values: values.slice(), freezes: this.#freezes };
+    this.#chunks[chunkIndex] = copy;
+    return copy;
   }
 }
 
@@ -181,6 +221,12 @@ export function stringMap<V>(): OrderedMap<string, V> {
 
 export function compareStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function* entriesOf<K, V>(chunks: readonly Chunk<K, V>[]): Generator<[K, V]> {
+  for (const { keys, values } of chunks) {
+    for (let at = 0; at < keys.length; at++) yield [keys[at] as K, values[at] as V];
+  }
 }
 
 function entryAt<K, V>(chunk: Chunk<K, V>, at: number): readonly [K, V] {

@@ -6,6 +6,7 @@ import { bytesToHex, compareBytes, utf8ToBytes } from "../../src/base/bytes.ts";
 import {
   bytesMap,
   compareStrings,
+  type FrozenMap,
   numberMap,
   type OrderedMap,
   stringMap,
@@ -146,4 +147,44 @@ test("the comparisons are total orders", () => {
   expect([compareStrings("a", "b"), compareStrings("b", "a"), compareStrings("a", "a")]).toEqual([
     -1, 1, 0,
   ]);
+});
+
+test("a frozen view keeps its entries over many chunks while the map goes on", () => {
+  for (const seed of [4, 5, 6]) {
+    const prng = Prng.fromSeed(seed);
+    const map = numberMap<number, number>();
+    const views: { view: FrozenMap<number, number>; entries: [number, number][] }[] = [];
+    for (let step = 0; step < 6_000; step++) {
+      const key = prng.nextInteger(0, 1_500);
+      if (prng.chance(step < 3_000 ? 0.8 : 0.2)) map.set(key, step);
+      else map.delete(key);
+      if (step === 5_500) map.clear();
+      if (prng.chance(0.005)) {
+        const view = map.freeze();
+        const entries = [...map.entries()];
+        expect(view.size).toBe(map.size);
+        views.push({ view, entries });
+      }
+      if (views.length > 4) {
+        const [{ view, entries }] = views.splice(prng.nextInteger(0, 4), 1) as [(typeof views)[0]];
+        expect([...view.entries()]).toEqual(entries);
+        view.close();
+        view.close();
+      }
+    }
+    for (const { view, entries } of views) expect([...view.entries()]).toEqual(entries);
+  }
+});
+
+test("a frozen view may be read while the map is changed between two entries", () => {
+  const map = numberMap<number, number>();
+  for (let key = 0; key < 1_000; key++) map.set(key, key);
+  const seen: number[] = [];
+  for (const [key] of map.freeze().entries()) {
+    seen.push(key);
+    map.delete(key);
+    map.delete(key + 1);
+    map.set(key + 2_000, key);
+  }
+  expect(seen).toEqual(Array.from({ length: 1_000 }, (_, key) => key));
 });
