@@ -42,6 +42,9 @@ export function decode<T>(codec: Codec<T>, bytes: Bytes): Result<T, string> {
   }
 }
 
+/** A text below it has a length of one byte, whatever it holds in ASCII. */
+const SHORT_TEXT = 0x80;
+
 export class ByteWriter {
   #buffer = new Uint8Array(256);
   #length = 0;
@@ -69,8 +72,45 @@ export class ByteWriter {
     this.#length += value.length;
   }
 
+  /** UTF-8, prefixed by its length in bytes. */
+  text(value: string): void {
+    // Short names of ASCII are most of what is written: they need no encoder and no copy.
+    if (value.length >= SHORT_TEXT) return this.bytes(utf8ToBytes(value));
+    this.#reserve(value.length + 1);
+    const start = this.#length + 1;
+    for (let i = 0; i < value.length; i++) {
+      const unit = value.charCodeAt(i);
+      if (unit >= 0x80) return this.bytes(utf8ToBytes(value));
+      this.#buffer[start + i] = unit;
+    }
+    this.#buffer[this.#length] = value.length;
+    this.#length = start + value.length;
+  }
+
+  /** Bytes written and not taken. */
+  get length(): number {
+    return this.#length;
+  }
+
   finish(): Bytes {
     return this.#buffer.slice(0, this.#length);
+  }
+
+  /** What was written and not taken, without a copy: valid until the next call. */
+  view(): Bytes {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** Takes the first bytes, at most `count`, and keeps the others. */
+  takeFront(count: number): Bytes {
+    const taken = this.#buffer.slice(0, Math.min(count, this.#length));
+    this.#buffer.copyWithin(0, taken.length, this.#length);
+    this.#length -= taken.length;
+    return taken;
   }
 
   #reserve(count: number): void {
@@ -80,6 +120,10 @@ export class ByteWriter {
     this.#buffer = larger;
   }
 }
+
+const ASCII: readonly string[] = Array.from({ length: 0x80 }, (_, unit) =>
+  String.fromCharCode(unit),
+);
 
 export class ByteReader {
   readonly #bytes: Bytes;
@@ -117,10 +161,34 @@ export class ByteReader {
 
   /** A copy: what is decoded outlives the buffer that it came in. */
   bytes(): Bytes {
+    const [start, end] = this.#span();
+    return this.#bytes.slice(start, end);
+  }
+
+  text(): string {
+    const [start, end] = this.#span();
+    const ascii = end - start < SHORT_TEXT ? this.#shortAscii(start, end) : undefined;
+    const value = ascii ?? bytesToUtf8(this.#bytes.subarray(start, end));
+    if (value === undefined) throw new DecodeError("a text is not UTF-8");
+    return value;
+  }
+
+  /** Reads a length, and passes over so many bytes. */
+  #span(): readonly [start: number, end: number] {
     const length = this.uint();
     if (length > this.remaining) throw new DecodeError("a byte string ends too early");
-    const value = this.#bytes.slice(this.#at, this.#at + length);
+    const start = this.#at;
     this.#at += length;
+    return [start, this.#at];
+  }
+
+  #shortAscii(start: number, end: number): string | undefined {
+    let value = "";
+    for (let i = start; i < end; i++) {
+      const unit = this.#bytes[i] as number;
+      if (unit >= 0x80) return undefined;
+      value += ASCII[unit];
+    }
     return value;
   }
 }
@@ -150,12 +218,8 @@ export const byteString: Codec<Bytes> = {
 };
 
 export const text: Codec<string> = {
-  write: (writer, value) => writer.bytes(utf8ToBytes(value)),
-  read: (reader) => {
-    const value = bytesToUtf8(reader.bytes());
-    if (value === undefined) throw new DecodeError("a text is not UTF-8");
-    return value;
-  },
+  write: (writer, value) => writer.text(value),
+  read: (reader) => reader.text(),
 };
 
 export function optional<T>(inner: Codec<T>): Codec<T | undefined> {

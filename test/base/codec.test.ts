@@ -2,9 +2,10 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesToHex, hexToBytes } from "../../src/base/bytes.ts";
+import { bytesToHex, concatBytes, hexToBytes } from "../../src/base/bytes.ts";
 import {
   bool,
+  ByteWriter,
   byteString,
   type Codec,
   decode,
@@ -114,4 +115,40 @@ test("values longer than the writer's first buffer are written whole", () => {
   const long = new Uint8Array(3_000).map((_, at) => at % 251);
   const decoded = decode(list(byteString), encode(list(byteString), [long, long]));
   expect(decoded).toEqual({ ok: true, value: [long, long] });
+});
+
+test("a text has the bytes of its UTF-8, short or long, ASCII or not", () => {
+  const fixed = ["", "a".repeat(127), "a".repeat(128), `${"a".repeat(126)}é`, "é".repeat(64)];
+  const anyText = fc.oneof(
+    fc.constantFrom(...fixed, "\u0000\u007f\u0080", "\ud800"),
+    fc.string({ unit: "binary", maxLength: 140 }),
+  );
+  fc.assert(
+    fc.property(anyText, (value) => {
+      const utf8 = new TextEncoder().encode(value);
+      expect(encode(text, value)).toEqual(encode(byteString, utf8));
+      const wellFormed = new TextDecoder("utf-8", { ignoreBOM: true }).decode(utf8);
+      expect(decode(text, encode(byteString, utf8))).toEqual({ ok: true, value: wellFormed });
+    }),
+    { numRuns: 500, seed: 4 },
+  );
+});
+
+test("what is taken from the front of a writer comes once, in order, whatever is written then", () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 400 })), fc.nat(500), (values, count) => {
+      const writer = new ByteWriter();
+      const taken: Uint8Array[] = [];
+      for (const value of values) {
+        writer.bytes(value);
+        const rest = writer.length - count;
+        taken.push(writer.takeFront(count));
+        expect(writer.length).toBe(Math.max(0, rest));
+      }
+      taken.push(writer.view().slice());
+      const whole = values.map((value) => encode(byteString, value));
+      expect(concatBytes(...taken)).toEqual(concatBytes(...whole));
+    }),
+    { numRuns: 200, seed: 5 },
+  );
 });
