@@ -26,6 +26,30 @@ export interface AppliedEntry<Answer, Event> {
   readonly events: readonly Event[];
 }
 
+/** A machine's state fixed at one revision, given out piece by piece while entries are applied. */
+export interface SnapshotCut {
+  readonly revision: Revision;
+  /**
+   * The next piece, of exactly the cut's piece length; the last one is what is left, and undefined
+   * comes after it. Each call is short (below 5 ms): it encodes no more than the piece and the
+   * record that goes beyond it.
+   */
+  next(): Bytes | undefined;
+  /** Ends it, early or after the last piece: the machine keeps nothing more for it. Idempotent. */
+  close(): void;
+}
+
+/** Builds a state from pieces, split at any place, without touching the machine until finish(). */
+export interface SnapshotRestore {
+  /**
+   * Takes the next bytes in order. Failed: they are no snapshot for this machine (kind, version,
+   * group, generation), or a damaged one; whatever follows fails, too. Total on any bytes.
+   */
+  accept(bytes: Bytes): Result<void, string>;
+  /** All bytes were given: the machine's state becomes the snapshot's, or nothing changes. */
+  finish(): Result<void, string>;
+}
+
 export interface GroupMachine<Request, Answer, Event> {
   readonly group: GroupId;
   /** Revision of the last applied entry; the generation's first revision before any. */
@@ -36,6 +60,18 @@ export interface GroupMachine<Request, Answer, Event> {
   nextDueMs(): LogTimeMs | undefined;
   /** The request that ends what is due and has no effect of its own, if there is such a one. */
   expireRequest(): Request | undefined;
+  /**
+   * Fixes the present state. O(chunks of ranges + sessions): short even for a million ranges. Open
+   * one at a time: each keeps, until it is closed, what has changed since it was opened.
+   * `pieceBytes` is 32 KiB unless told, at least 1.
+   */
+  openCut(pieceBytes?: number): SnapshotCut;
+  beginRestore(): SnapshotRestore;
+  /**
+   * 16 hex digits over the canonical form of the state: equal on all replicas at equal revisions,
+   * and equal to the digest of the bytes of a cut. Encodes the whole state in one go.
+   */
+  digest(): string;
   encodeRequest(request: Request): Bytes;
   decodeRequest(bytes: Bytes): Result<Request, string>;
   encodeAnswer(answer: Answer): Bytes;

@@ -10,7 +10,13 @@ import {
 import type { Bytes } from "../../src/base/bytes.ts";
 import { type Codec, decode, encode, struct, uint, union } from "../../src/base/codec.ts";
 import type { Result } from "../../src/base/result.ts";
-import type { AppliedEntry, EntryMeta, GroupMachine } from "../../src/machine/group.ts";
+import type {
+  AppliedEntry,
+  EntryMeta,
+  GroupMachine,
+  SnapshotCut,
+  SnapshotRestore,
+} from "../../src/machine/group.ts";
 
 export type CountRequest =
   | { readonly kind: "add"; readonly amount: number }
@@ -60,6 +66,18 @@ export class CountingMachine implements GroupMachine<CountRequest, CountAnswer, 
 
   expireRequest(): CountRequest {
     return { kind: "expire" };
+  }
+
+  openCut(): SnapshotCut {
+    throw new Error("the counting machine takes no snapshots");
+  }
+
+  beginRestore(): SnapshotRestore {
+    throw new Error("the counting machine takes no snapshots");
+  }
+
+  digest(): string {
+    return `${this.revision}:${this.total}`;
   }
 
   encodeRequest(request: CountRequest): Bytes {

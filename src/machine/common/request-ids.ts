@@ -8,8 +8,9 @@
 
 import { type Bytes, bytesEqual } from "../../base/bytes.ts";
 import type { Revision } from "../../base/brands.ts";
-import { brandedUint, type Codec, struct, text, uint } from "../../base/codec.ts";
-import { numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
+import { brandedUint, byteString, type Codec, struct, text, uint } from "../../base/codec.ts";
+import { type FrozenMap, numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
+import { PreImages } from "./pre-images.ts";
 
 /** Names one mutation of one client. */
 export interface RequestId {
@@ -53,8 +54,51 @@ interface ClientMemory<Answer> {
   readonly answers: OrderedMap<number, Remembered<Answer>>;
 }
 
+/** The memory as it is stored: each client, followed by its answers. */
+export type StoredMemory<Answer> = StoredClient | StoredAnswer<Answer>;
+
+export interface StoredClient {
+  readonly kind: "client";
+  readonly clientId: string;
+  readonly mark: number;
+}
+
+export interface StoredAnswer<Answer> extends Remembered<Answer> {
+  readonly kind: "answer";
+  readonly sequence: number;
+}
+
+export const storedClientCodec: Codec<Omit<StoredClient, "kind">> = struct<
+  Omit<StoredClient, "kind">
+>({ clientId: text, mark: uint });
+
+export function storedAnswerCodec<Answer>(
+  answer: Codec<Answer>,
+): Codec<Omit<StoredAnswer<Answer>, "kind">> {
+  return struct<Omit<StoredAnswer<Answer>, "kind">>({
+    sequence: uint,
+    fingerprint: byteString,
+    seenRevision: brandedUint<Revision>(),
+    answer,
+    revision: brandedUint<Revision>(),
+  });
+}
+
+/** The memory as it was when the cut was opened. */
+export interface MemoryCut<Answer> {
+  /** Once. */
+  records(): Generator<StoredMemory<Answer>>;
+  close(): void;
+}
+
+interface ClientPicture<Answer> {
+  readonly mark: number;
+  readonly answers: FrozenMap<number, Remembered<Answer>>;
+}
+
 export class RequestMemory<Answer> {
   readonly #clients: OrderedMap<string, ClientMemory<Answer>> = stringMap();
+  readonly #images = new PreImages<ClientMemory<Answer>, ClientPicture<Answer>>(pictureOf);
 
   /** Clients whose answers are remembered. */
   get clientCount(): number {
@@ -82,9 +126,41 @@ export class RequestMemory<Answer> {
       client = { mark: 0, answers: numberMap() };
       this.#clients.set(request.clientId, client);
     }
+    this.#images.keep(client);
     const { seenRevision } = request;
     client.answers.set(request.sequence, { fingerprint, seenRevision, answer, revision });
     this.#raiseMark(client, Math.min(request.acknowledgedBelow, request.sequence));
+  }
+
+  openCut(): MemoryCut<Answer> {
+    const clients = this.#clients.freeze();
+    const kept = this.#images.open();
+    return {
+      records: () => recordsOf(clients, kept),
+      close: () => {
+        clients.close();
+        this.#images.close(kept);
+        for (const { answers } of kept.values()) answers.close();
+      },
+    };
+  }
+
+  /** Adds what was stored, in its order; answers what is wrong with it, or undefined. */
+  restore(stored: StoredMemory<Answer>): string | undefined {
+    const last = this.#clients.last();
+    if (stored.kind === "client") {
+      const { clientId, mark } = stored;
+      if (last !== undefined && last[0] >= clientId) return "clients are not in order";
+      this.#clients.set(clientId, { mark, answers: numberMap() });
+      return undefined;
+    }
+    if (last === undefined) return "an answer has no client";
+    const { sequence, fingerprint, seenRevision, answer, revision } = stored;
+    const [, { mark, answers }] = last;
+    const lowest = (answers.last()?.[0] ?? -1) + 1;
+    if (sequence < Math.max(mark, lowest)) return "answers are not in order";
+    answers.set(sequence, { fingerprint, seenRevision, answer, revision });
+    return undefined;
   }
 
   #raiseMark(client: ClientMemory<Answer>, mark: number): void {
@@ -94,6 +170,25 @@ export class RequestMemory<Answer> {
       const first = client.answers.first();
       if (first === undefined || first[0] >= mark) return;
       client.answers.delete(first[0]);
+    }
+  }
+}
+
+function pictureOf<Answer>({ mark, answers }: ClientMemory<Answer>): ClientPicture<Answer> {
+  return { mark, answers: answers.freeze() };
+}
+
+function* recordsOf<Answer>(
+  clients: FrozenMap<string, ClientMemory<Answer>>,
+  kept: Map<ClientMemory<Answer>, ClientPicture<Answer>>,
+): Generator<StoredMemory<Answer>> {
+  for (const [clientId, client] of clients.entries()) {
+    // Kept from its first record on: it may change between two of them.
+    const picture = kept.get(client) ?? pictureOf(client);
+    kept.set(client, picture);
+    yield { kind: "client", clientId, mark: picture.mark };
+    for (const [sequence, remembered] of picture.answers.entries()) {
+      yield { kind: "answer", sequence, ...remembered };
     }
   }
 }

@@ -128,7 +128,7 @@ export const rootRequestCodec: Codec<RootRequest> = struct<RootRequest>({
   command: rootCommandCodec,
 });
 
-const rootResultCodec = union<RootResult>({
+export const rootResultCodec: Codec<RootResult> = union<RootResult>({
   done: [1, struct({})],
   keyspaceRecorded: [2, struct({ keyspace: keyspaceRecordCodec })],
   nodeRegistered: [3, struct({ node: nodeRecordCodec })],

@@ -5,7 +5,7 @@
 
 import { assert } from "../../base/assert.ts";
 import { bytesEqual } from "../../base/bytes.ts";
-import type { RootState } from "./machine.ts";
+import type { RootState } from "./state.ts";
 import type { KeyspaceRecord } from "./types.ts";
 
 /** What the delta checks compare with: a picture of the state before an entry. */

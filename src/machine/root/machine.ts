@@ -11,17 +11,22 @@ import { type Bytes, EMPTY_BYTES } from "../../base/bytes.ts";
 import {
   type GroupId,
   type Incarnation,
-  type LogIndex,
-  type LogTimeMs,
   type Revision,
   revisionOf,
   ROOT_GROUP,
 } from "../../base/brands.ts";
 import { decode, encode } from "../../base/codec.ts";
-import { numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import type { Result } from "../../base/result.ts";
-import { answerOnce, RequestMemory } from "../common/request-ids.ts";
-import type { AppliedEntry, EntryMeta, GroupMachine } from "../group.ts";
+import { digestOfCut } from "../common/record-cut.ts";
+import { RecordRestore } from "../common/record-restore.ts";
+import { answerOnce } from "../common/request-ids.ts";
+import type {
+  AppliedEntry,
+  EntryMeta,
+  GroupMachine,
+  SnapshotCut,
+  SnapshotRestore,
+} from "../group.ts";
 import {
   type CreateKeyspace,
   type InitCluster,
@@ -37,7 +42,9 @@ import {
   rootRequestCodec,
   type RootResult,
 } from "./commands.ts";
-import type { ClusterRecord, KeyspaceRecord, NodeRecord } from "./types.ts";
+import { openRootCut, ROOT_FORM, RootBuilder } from "./snapshot.ts";
+import { emptyRoot, type RootState } from "./state.ts";
+import type { KeyspaceRecord } from "./types.ts";
 
 /**
  * The root is small enough for every client to hold (law 27), and the lease terms of all keyspaces
@@ -45,39 +52,21 @@ import type { ClusterRecord, KeyspaceRecord, NodeRecord } from "./types.ts";
  */
 export const KEYSPACES_MAX = 1_000;
 
-/** Only the root machine changes it, inside apply(). */
-export interface RootState {
-  readonly generation: number;
-  revision: Revision;
-  timeMs: LogTimeMs;
-  /** undefined until the first leader's initCluster. */
-  cluster: ClusterRecord | undefined;
-  readonly keyspaces: OrderedMap<number, KeyspaceRecord>;
-  readonly keyspaceIds: OrderedMap<string, number>;
-  /** Never goes back: ids are not reused. */
-  lastKeyspaceId: number;
-  readonly nodes: OrderedMap<string, NodeRecord>;
-  readonly requests: RequestMemory<RootResult>;
-}
-
 export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEvent> {
   readonly group: GroupId = ROOT_GROUP;
-  /** To be read by views and checkers; only apply() changes it. */
-  readonly state: RootState;
+  #state: RootState;
   #events: RootEvent[] = [];
 
   constructor(generation = 0) {
-    this.state = {
-      generation,
-      revision: revisionOf(generation, 0 as LogIndex),
-      timeMs: 0 as LogTimeMs,
-      cluster: undefined,
-      keyspaces: numberMap(),
-      keyspaceIds: stringMap(),
-      lastKeyspaceId: 0,
-      nodes: stringMap(),
-      requests: new RequestMemory(),
-    };
+    this.#state = emptyRoot(generation);
+  }
+
+  /**
+   * To be read by views and checkers; only apply() changes it. A restored snapshot puts another
+   * object in its place: hold the machine, not its state.
+   */
+  get state(): RootState {
+    return this.#state;
   }
 
   get revision(): Revision {
@@ -102,6 +91,22 @@ export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEv
 
   expireRequest(): undefined {
     return undefined;
+  }
+
+  openCut(pieceBytes?: number): SnapshotCut {
+    return openRootCut(this.#state, pieceBytes);
+  }
+
+  beginRestore(): SnapshotRestore {
+    const { generation } = this.#state;
+    const builder = new RootBuilder(generation, (state) => {
+      this.#state = state;
+    });
+    return new RecordRestore(ROOT_FORM, { group: ROOT_GROUP, generation }, builder);
+  }
+
+  digest(): string {
+    return digestOfCut(this.openCut());
   }
 
   encodeRequest(request: RootRequest): Bytes {

@@ -161,16 +161,14 @@ const leaseTerm = struct<LeaseTerm>({
   renewIntervalMs: uint,
 });
 
+export const holdChangeCodec: Codec<HoldChange> = struct<HoldChange>({
+  revision,
+  kind: oneOf(HOLD_CHANGES),
+  range: rangeRecordCodec,
+});
+
 const renewalAnswer = union<RenewalAnswer>({
-  extended: [
-    1,
-    struct({
-      durations: list(leaseTerm),
-      changes: list(
-        struct<HoldChange>({ revision, kind: oneOf(HOLD_CHANGES), range: rangeRecordCodec }),
-      ),
-    }),
-  ],
+  extended: [1, struct({ durations: list(leaseTerm), changes: list(holdChangeCodec) })],
   noSession: [2, struct({})],
   asOfAhead: [3, struct({})],
   viewTooOld: [4, struct({ floor: revision })],
@@ -189,7 +187,7 @@ const grantOutcome = struct<GrantOutcome>({
   waitMs: uint,
 });
 
-const shardResultCodec = union<ShardResult>({
+export const shardResultCodec: Codec<ShardResult> = union<ShardResult>({
   done: [1, struct({})],
   refused: [
     2,

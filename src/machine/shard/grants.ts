@@ -25,6 +25,7 @@ import {
   ownerOf,
   setSuccessor,
 } from "./ranges.ts";
+import { changeSlot } from "./slots.ts";
 import type { EntryScope, Session, ShardState } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import { type Owner, sameOwner } from "./types.ts";
@@ -139,7 +140,7 @@ export function acceptRanges(state: ShardState, scope: EntryScope, command: Acce
     judgeHeld(state, command, named, (slot) => {
       if (slot.record.acceptedEpoch === named.epoch) return;
       const before = slot.record;
-      slot.record = { ...before, acceptedEpoch: named.epoch };
+      changeSlot(state, slot, { record: { ...before, acceptedEpoch: named.epoch } });
       changes.add({ before, after: slot.record });
     }),
   );

@@ -12,6 +12,9 @@
  */
 
 import { defined } from "../../base/assert.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import type { OrderedMap } from "../../base/ordered-map.ts";
+import { changeSlot } from "./slots.ts";
 import type { EntryScope, Extension, Session, ShardState, Standing } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import { BASE_DURATION_MS, BASE_KEYSPACE_ID, heldRanges } from "./state.ts";
@@ -46,17 +49,14 @@ export function startLease(
   session: Session,
   slot: RangeSlot,
 ): void {
-  const { keyspaceId, rangeId, epoch, startKey } = slot.record;
+  const { keyspaceId, startKey } = slot.record;
   const durationMs = durationOf(state, keyspaceId);
-  slot.ownDeadlineMs = scope.timeMs + durationMs;
-  slot.detachedOrder = nextLeaseOrder(state);
-  state.due.add({ kind: "range", deadlineMs: slot.ownDeadlineMs, rangeId, epoch });
-  let held = session.held.get(keyspaceId);
-  if (held === undefined) {
-    held = heldRanges();
-    session.held.set(keyspaceId, held);
-  }
-  held.set(startKey, slot);
+  changeSlot(state, slot, {
+    ownDeadlineMs: scope.timeMs + durationMs,
+    detachedOrder: nextLeaseOrder(state),
+  });
+  remindOfRange(state, slot);
+  heldOf(session, keyspaceId).set(startKey, slot);
   raiseStanding(state, session, standingOf(session, keyspaceId), slot.ownDeadlineMs);
 }
 
@@ -75,10 +75,27 @@ export function detach(
   slot: RangeSlot,
   order: number = nextLeaseOrder(state),
 ): void {
-  slot.ownDeadlineMs = deadlineMs(session, slot);
-  slot.detachedOrder = order;
-  const { rangeId, epoch } = slot.record;
-  state.due.add({ kind: "range", deadlineMs: slot.ownDeadlineMs, rangeId, epoch });
+  changeSlot(state, slot, { ownDeadlineMs: deadlineMs(session, slot), detachedOrder: order });
+  remindOfRange(state, slot);
+}
+
+/** Reminds of everything that a restored standing may end by. */
+export function remindOfStanding(state: ShardState, session: Session, standing: Standing): void {
+  remind(state, session, standing, standing.deadlineMs);
+  for (const extension of standing.extensions) {
+    if (extension.deadlineMs === standing.deadlineMs) continue;
+    remind(state, session, standing, extension.deadlineMs);
+  }
+}
+
+/**
+ * Puts a restored range under its session's standing, which exists. Its own deadline needs a
+ * reminder only if no extension is later: an extension's deadline never goes back.
+ */
+export function resumeLease(state: ShardState, session: Session, slot: RangeSlot): void {
+  const { keyspaceId, startKey } = slot.record;
+  heldOf(session, keyspaceId).set(startKey, slot);
+  if (deadlineMs(session, slot) === slot.ownDeadlineMs) remindOfRange(state, slot);
 }
 
 /** Extends one standing by a renewal: its order, and up to where its view was complete. */
@@ -92,10 +109,10 @@ export function extend(
   const standing = standingOf(session, keyspaceId);
   const deadline = scope.timeMs + durationOf(state, keyspaceId);
   const extension: Extension = { order, asOf, deadlineMs: deadline };
-  standing.extensions = standing.extensions.filter(
+  const others = standing.extensions.filter(
     (earlier) => earlier.asOf > asOf || earlier.deadlineMs > deadline,
   );
-  standing.extensions.push(extension);
+  standing.extensions = [...others, extension];
   // The extension may run out before a standing that a later grant has raised.
   if (deadline <= standing.deadlineMs) remind(state, session, standing, deadline);
   else raiseStanding(state, session, standing, deadline);
@@ -110,6 +127,14 @@ export function durationOf(state: ShardState, keyspaceId: number): number {
 
 function countsFor(extension: Extension, slot: RangeSlot): boolean {
   return extension.asOf >= slot.record.epoch && extension.order > slot.detachedOrder;
+}
+
+function heldOf(session: Session, keyspaceId: number): OrderedMap<Bytes, RangeSlot> {
+  const known = session.held.get(keyspaceId);
+  if (known !== undefined) return known;
+  const held = heldRanges();
+  session.held.set(keyspaceId, held);
+  return held;
 }
 
 function standingOf(session: Session, keyspaceId: number): Standing {
@@ -129,6 +154,11 @@ function raiseStanding(
   if (deadline <= standing.deadlineMs) return;
   standing.deadlineMs = deadline;
   remind(state, session, standing, deadline);
+}
+
+function remindOfRange(state: ShardState, slot: RangeSlot): void {
+  const { rangeId, epoch } = slot.record;
+  state.due.add({ kind: "range", deadlineMs: slot.ownDeadlineMs, rangeId, epoch });
 }
 
 function remind(state: ShardState, session: Session, standing: Standing, deadline: number): void {

@@ -11,7 +11,15 @@ import { type GroupId, type LogTimeMs, type Revision, revisionOf } from "../../b
 import { decode, encode } from "../../base/codec.ts";
 import type { Result } from "../../base/result.ts";
 import { answerOnce } from "../common/request-ids.ts";
-import type { AppliedEntry, EntryMeta, GroupMachine } from "../group.ts";
+import { digestOfCut } from "../common/record-cut.ts";
+import { RecordRestore } from "../common/record-restore.ts";
+import type {
+  AppliedEntry,
+  EntryMeta,
+  GroupMachine,
+  SnapshotCut,
+  SnapshotRestore,
+} from "../group.ts";
 import { refused, type ShardAnswer, shardAnswerCodec, type ShardResult } from "./answers.ts";
 import {
   type ShardCommand,
@@ -19,6 +27,7 @@ import {
   type ShardRequest,
   shardRequestCodec,
 } from "./commands.ts";
+import { openShardCut } from "./cut.ts";
 import { endDue, nextDueMs } from "./due.ts";
 import type { ShardEvent } from "./events.ts";
 import { acceptRanges, grantRanges, releaseRanges, withdrawSuccessor } from "./grants.ts";
@@ -29,15 +38,24 @@ import {
   defineRanges,
   stageImport,
 } from "./keyspaces.ts";
+import { ShardBuilder } from "./restore.ts";
 import { openSession, renewSessions } from "./sessions.ts";
 import { EntryScope, ShardState } from "./state.ts";
+import { SHARD_FORM } from "./stored.ts";
 
 export class ShardMachine implements GroupMachine<ShardRequest, ShardAnswer, ShardEvent> {
-  /** To be read by views and checkers; only apply() changes it. */
-  readonly state: ShardState;
+  #state: ShardState;
 
   constructor(group: GroupId, generation = 0) {
-    this.state = new ShardState(group, generation);
+    this.#state = new ShardState(group, generation);
+  }
+
+  /**
+   * To be read by views and checkers; only apply() changes it. A restored snapshot puts another
+   * object in its place: hold the machine, not its state.
+   */
+  get state(): ShardState {
+    return this.#state;
   }
 
   get group(): GroupId {
@@ -67,6 +85,22 @@ export class ShardMachine implements GroupMachine<ShardRequest, ShardAnswer, Sha
 
   expireRequest(): ShardRequest {
     return { requestId: undefined, command: { kind: "expire" } };
+  }
+
+  openCut(pieceBytes?: number): SnapshotCut {
+    return openShardCut(this.#state, pieceBytes);
+  }
+
+  beginRestore(): SnapshotRestore {
+    const { group, generation } = this.#state;
+    const builder = new ShardBuilder(new ShardState(group, generation), (state) => {
+      this.#state = state;
+    });
+    return new RecordRestore(SHARD_FORM, { group, generation }, builder);
+  }
+
+  digest(): string {
+    return digestOfCut(this.openCut());
   }
 
   encodeRequest(request: ShardRequest): Bytes {

@@ -12,6 +12,9 @@ import type { RangeRecord, RangeSlot } from "./types.ts";
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] };
 
+/** What is not the same in all rows of a draft. */
+export type DraftRow = Pick<RangeRecord, "rangeId" | "startKey" | "intendedNodeId">;
+
 export class MapDraft {
   /** By start key; they tile from the first row's start to +inf. */
   readonly ranges: OrderedMap<Bytes, RangeSlot> = bytesMap();
@@ -38,25 +41,39 @@ export class MapDraft {
    */
   add(group: GroupId, revision: Revision, rows: readonly ImportRow[]): void {
     for (const [ordinal, { startKey, intendedNodeId }] of rows.entries()) {
-      const previous = this.#records.at(-1);
-      if (previous !== undefined) previous.endKey = startKey;
-      const record: Draft<RangeRecord> = {
-        rangeId: `${group}.${revision}.${ordinal}`,
-        keyspaceId: this.#keyspaceId,
-        startKey,
-        endKey: undefined,
-        epoch: 0 as Epoch,
-        owner: undefined,
-        successor: undefined,
-        intendedNodeId,
-        acceptedEpoch: 0 as Epoch,
-        replicas: NO_REPLICAS,
-        descriptorRevision: 0 as Revision,
-      };
-      this.#records.push(record);
-      this.ranges.set(startKey, { record, ownDeadlineMs: 0, detachedOrder: 0 });
-      if (intendedNodeId === undefined) continue;
-      this.intendedCounts.set(intendedNodeId, (this.intendedCounts.get(intendedNodeId) ?? 0) + 1);
+      this.append({ rangeId: `${group}.${revision}.${ordinal}`, startKey, intendedNodeId });
+    }
+  }
+
+  /** Adds one row, whose start key is above the last one. */
+  append({ rangeId, startKey, intendedNodeId }: DraftRow): void {
+    const previous = this.#records.at(-1);
+    if (previous !== undefined) previous.endKey = startKey;
+    const record: Draft<RangeRecord> = {
+      rangeId,
+      keyspaceId: this.#keyspaceId,
+      startKey,
+      endKey: undefined,
+      epoch: 0 as Epoch,
+      owner: undefined,
+      successor: undefined,
+      intendedNodeId,
+      acceptedEpoch: 0 as Epoch,
+      replicas: NO_REPLICAS,
+      descriptorRevision: 0 as Revision,
+    };
+    this.#records.push(record);
+    this.ranges.set(startKey, { record, ownDeadlineMs: 0, detachedOrder: 0 });
+    if (intendedNodeId === undefined) return;
+    this.intendedCounts.set(intendedNodeId, (this.intendedCounts.get(intendedNodeId) ?? 0) + 1);
+  }
+
+  /** The rows so far, also after more were added or the draft was published. */
+  *rowsUpTo(rowCount: number): Generator<DraftRow> {
+    for (let at = 0; at < rowCount; at++) {
+      // Of a row's record only the end key and the descriptor revision ever change.
+      const { rangeId, startKey, intendedNodeId } = this.#records[at] as RangeRecord;
+      yield { rangeId, startKey, intendedNodeId };
     }
   }
 
@@ -67,4 +84,4 @@ export class MapDraft {
   }
 }
 
-const NO_REPLICAS: RangeRecord["replicas"] = [];
+export const NO_REPLICAS: RangeRecord["replicas"] = [];

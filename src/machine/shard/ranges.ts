@@ -10,6 +10,7 @@ import type { HoldChange } from "./answers.ts";
 import type { RecordChange } from "./events.ts";
 import { detach, sessionOf, startLease } from "./leases.ts";
 import type { MapDraft } from "./map-draft.ts";
+import { changeSlot } from "./slots.ts";
 import type { EntryScope, Keyspace, Session, ShardState } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import type { KeyspaceTerms, Owner, RangeRecord } from "./types.ts";
@@ -32,7 +33,7 @@ export function grantRange(
   assert(before.owner === undefined, "only an unowned range is granted");
   const keyspace = keyspaceOf(state, slot);
   forgetIntended(state, before);
-  slot.record = {
+  const after: RangeRecord = {
     ...before,
     epoch: revisionToEpoch(scope.revision),
     owner: ownerOf(session),
@@ -40,6 +41,7 @@ export function grantRange(
     intendedNodeId: undefined,
     descriptorRevision: scope.revision,
   };
+  changeSlot(state, slot, { record: after });
   keyspace.unownedCount--;
   keyspace.everGranted = true;
   startLease(state, scope, session, slot);
@@ -57,7 +59,8 @@ export function endOwnership(
   const before = slot.record;
   const session = sessionOf(state, slot);
   session.held.get(before.keyspaceId)?.delete(before.startKey);
-  slot.record = { ...before, owner: undefined, descriptorRevision: scope.revision };
+  const after: RangeRecord = { ...before, owner: undefined, descriptorRevision: scope.revision };
+  changeSlot(state, slot, { record: after });
   keyspaceOf(state, slot).unownedCount++;
   noteHold(session, scope, why, before);
   return { before, after: slot.record };
@@ -86,7 +89,7 @@ export function grantToSuccessors(
     if (slot.record.keyspaceId !== keyspaceId) flush();
     keyspaceId = slot.record.keyspaceId;
     const session = liveSession(state, successor);
-    if (session === undefined) lifted.push(changeSuccessor(slot, undefined));
+    if (session === undefined) lifted.push(changeSuccessor(state, slot, undefined));
     else granted.push(grantRange(state, scope, slot, session));
   }
   flush();
@@ -101,7 +104,7 @@ export function setSuccessor(
 ): RecordChange {
   const session = sessionOf(state, slot);
   detach(state, session, slot);
-  const change = changeSuccessor(slot, successor);
+  const change = changeSuccessor(state, slot, successor);
   noteHold(session, scope, "successorSet", slot.record);
   return change;
 }
@@ -110,7 +113,7 @@ export function setSuccessor(
 export function liftSuccessor(state: ShardState, scope: EntryScope, slot: RangeSlot): RecordChange {
   const session = sessionOf(state, slot);
   detach(state, session, slot);
-  const change = changeSuccessor(slot, undefined);
+  const change = changeSuccessor(state, slot, undefined);
   noteHold(session, scope, "successorLifted", slot.record);
   return change;
 }
@@ -187,9 +190,13 @@ export function grantIntended(state: ShardState, scope: EntryScope, session: Ses
   return count;
 }
 
-function changeSuccessor(slot: RangeSlot, successor: Owner | undefined): RecordChange {
+function changeSuccessor(
+  state: ShardState,
+  slot: RangeSlot,
+  successor: Owner | undefined,
+): RecordChange {
   const before = slot.record;
-  slot.record = { ...before, successor };
+  changeSlot(state, slot, { record: { ...before, successor } });
   return { before, after: slot.record };
 }
 

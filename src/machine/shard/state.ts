@@ -20,6 +20,7 @@ import type { HoldChange, ShardResult } from "./answers.ts";
 import { DueQueue } from "./due-queue.ts";
 import type { MapDraft } from "./map-draft.ts";
 import type { RecordChange, ShardEvent } from "./events.ts";
+import { type SlotImages, slotImages } from "./slots.ts";
 import type { KeyspaceTerms, RangeSlot } from "./types.ts";
 
 /** Keyspace id of the standing that every session has, whatever keyspaces there are. */
@@ -41,7 +42,7 @@ export interface Standing {
   /** Never before the deadline of a lease that the session holds in the keyspace. */
   deadlineMs: number;
   /** None dominated by another (asOf and deadline both at least as large). */
-  extensions: Extension[];
+  extensions: readonly Extension[];
 }
 
 /** One incarnation's standing in this group. At most one per storage node. */
@@ -54,7 +55,7 @@ export interface Session {
   readonly standings: OrderedMap<number, Standing>;
   /** By keyspace id and start key. */
   readonly held: OrderedMap<number, OrderedMap<Bytes, RangeSlot>>;
-  /** Ascending by revision; everything after changesFloor. */
+  /** Ascending by revision; all after changesFloor. Only appended to or replaced (cut.ts). */
   changes: HoldChange[];
   /** Changes at or below it are no longer kept. */
   changesFloor: Revision;
@@ -100,6 +101,8 @@ export class ShardState {
   readonly imports: OrderedMap<string, Staging> = stringMap();
   readonly requests: RequestMemory<ShardResult> = new RequestMemory();
   readonly due: DueQueue = new DueQueue();
+  /** Tells open cuts what slots were before they changed. */
+  readonly slotImages: SlotImages = slotImages();
   /** The last order given to a renewal, grant or detachment. */
   leaseOrder = 0;
 

@@ -58,16 +58,19 @@ export interface RangeRecord {
   readonly descriptorRevision: Revision;
 }
 
-/** A range and its lease. The record is replaced, the lease fields change in place. */
+/**
+ * A range and its lease: one object for a range's whole life, changed in place, and that only by
+ * changeSlot (slots.ts).
+ */
 export interface RangeSlot {
-  record: RangeRecord;
+  readonly record: RangeRecord;
   /**
    * The deadline that is the range's own: set by the grant, or when it was cut loose from its
    * session's renewals (excepted, successor recorded). Meaningless without an owner.
    */
-  ownDeadlineMs: number;
+  readonly ownDeadlineMs: number;
   /** Renewals of its session count for it when their order is larger. */
-  detachedOrder: number;
+  readonly detachedOrder: number;
 }
 
 /** A keyspace's terms in the shard that holds its ranges. */
@@ -85,6 +88,11 @@ export const ownerCodec: Codec<Owner> = struct<Owner>({
   incarnation: brandedUint<Incarnation>(),
 });
 
+export const rangeReplicaCodec: Codec<RangeReplica> = struct<RangeReplica>({
+  nodeId: text,
+  inSync: bool,
+});
+
 export const rangeRecordCodec: Codec<RangeRecord> = struct<RangeRecord>({
   rangeId: text,
   keyspaceId: uint,
@@ -95,7 +103,7 @@ export const rangeRecordCodec: Codec<RangeRecord> = struct<RangeRecord>({
   successor: optional(ownerCodec),
   intendedNodeId: optional(text),
   acceptedEpoch: brandedUint<Epoch>(),
-  replicas: list(struct<RangeReplica>({ nodeId: text, inSync: bool })),
+  replicas: list(rangeReplicaCodec),
   descriptorRevision: brandedUint<Revision>(),
 });
 

@@ -7,7 +7,7 @@ import { type GroupId, ROOT_GROUP, type Revision, type ServerId } from "../../ba
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { EventHistory } from "../../fanout/history.ts";
 import type { RootAnswer, RootEvent, RootRequest } from "../../machine/root/commands.ts";
-import type { RootState } from "../../machine/root/machine.ts";
+import type { RootState } from "../../machine/root/state.ts";
 import type { KeyspaceRecord } from "../../machine/root/types.ts";
 import type { ShardAnswer } from "../../machine/shard/answers.ts";
 import type { ShardRequest } from "../../machine/shard/commands.ts";

@@ -1,18 +1,12 @@
 /** The root: the cluster's identity, keyspaces and the coarse map, storage nodes (laws 13, 27). */
 
 import { expect, test } from "vitest";
-import type {
-  GroupId,
-  Incarnation,
-  LogIndex,
-  LogTimeMs,
-  Revision,
-  Term,
-} from "../../../src/base/brands.ts";
+import type { Incarnation, LogIndex, LogTimeMs, Revision, Term } from "../../../src/base/brands.ts";
 import { Prng } from "../../../src/base/prng.ts";
 import type { RootCommand, RootRequest } from "../../../src/machine/root/commands.ts";
 import { KEYSPACES_MAX, RootMachine } from "../../../src/machine/root/machine.ts";
-import { CLUSTER, RootHarness, type RootStep, SETTINGS } from "./harness.ts";
+import { CLUSTER, RootHarness, type RootStep } from "./harness.ts";
+import { randomCommand } from "./random-commands.ts";
 
 function reasonOf({ result }: RootStep): string {
   return result.kind === "refused" ? result.reason : result.kind;
@@ -169,24 +163,4 @@ function runSeed(seed: number, seen: Set<string>): void {
     expect(Buffer.from(machine.encodeAnswer(applied.answer)).toString("hex")).toBe(answer);
     expect(applied.events).toEqual(events);
   }
-}
-
-function randomCommand(prng: Prng): RootCommand {
-  const roll = prng.nextInteger(0, 9);
-  if (roll < 2) return { kind: "initCluster", cluster: CLUSTER };
-  if (roll < 5) {
-    const settings = { ...SETTINGS, name: prng.pick(["a", "b", "c", "d", "e", "f", "g"]) };
-    return { kind: "createKeyspace", settings, group: prng.nextInteger(1, 3) as GroupId };
-  }
-  if (roll < 7) return { kind: "markKeyspaceReady", keyspaceId: prng.nextInteger(1, 6) };
-  const nodeId = prng.pick(["n1", "n2", "n3"]);
-  return {
-    kind: "registerNode",
-    nodeId,
-    dataUuid: prng.chance(0.8) ? nodeId : "other",
-    addresses: [`${nodeId}:${prng.nextInteger(1, 3)}`],
-    zone: prng.pick(["", "z"]),
-    labels: [],
-    capacity: prng.nextInteger(0, 3),
-  };
 }

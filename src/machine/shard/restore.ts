@@ -1,0 +1,269 @@
+/**
+ * Builds a shard's state from the records of a snapshot, and with it what is derived: ids, held
+ * ranges, reminders, counters. Records that no state can have are refused by the invariant that
+ * they break (SPEC.md), so that what was restored can be applied to like any other state.
+ */
+
+import { defined } from "../../base/assert.ts";
+import { type Bytes, compareBytes } from "../../base/bytes.ts";
+import { bytesMap, numberMap } from "../../base/ordered-map.ts";
+import type { StateBuilder } from "../common/record-restore.ts";
+import type { SnapshotPosition } from "../common/snapshot-form.ts";
+import type { HoldChange } from "./answers.ts";
+import { deadlineMs, remindOfStanding, resumeLease } from "./leases.ts";
+import { type DraftRow, MapDraft, NO_REPLICAS } from "./map-draft.ts";
+import { liveSession, ownerOf } from "./ranges.ts";
+import type { Keyspace, Session, ShardState, Staging } from "./state.ts";
+import {
+  FOLLOWS,
+  LAST_KINDS,
+  type StoredImport,
+  type StoredKeyspace,
+  type StoredKind,
+  type StoredRange,
+  type StoredSession,
+  type StoredShard,
+  type StoredStanding,
+} from "./stored.ts";
+import { type Owner, type RangeRecord, type RangeSlot, sameOwner } from "./types.ts";
+
+export class ShardBuilder implements StateBuilder<StoredShard> {
+  readonly #state: ShardState;
+  readonly #install: (state: ShardState) => void;
+  /** One object for each owner: most ranges have one of a few. */
+  readonly #owners = new Map<Session, Owner>();
+  #last: StoredKind | undefined;
+  /** A range whose end is not known yet: it is where the next one begins. */
+  #pending: StoredRange | undefined;
+
+  constructor(empty: ShardState, install: (state: ShardState) => void) {
+    this.#state = empty;
+    this.#install = install;
+  }
+
+  begin({ revision, timeMs }: SnapshotPosition): void {
+    this.#state.revision = revision;
+    this.#state.timeMs = timeMs;
+  }
+
+  take(stored: StoredShard): string | undefined {
+    if (!FOLLOWS[stored.kind].includes(this.#last)) return "a record is out of order";
+    this.#last = stored.kind;
+    const wrong = stored.kind === "range" ? undefined : this.#addPending(undefined);
+    return wrong ?? this.#add(stored);
+  }
+
+  end(): string | undefined {
+    if (this.#last === undefined || !LAST_KINDS.includes(this.#last)) return "records are missing";
+    const { sessions, keyspaces } = this.#state;
+    for (const { standings } of sessions.values()) {
+      for (const keyspaceId of standings.keys()) {
+        const isKnown = keyspaceId === 0 || keyspaces.has(keyspaceId);
+        if (!isKnown) return "a standing's keyspace is missing";
+      }
+    }
+    return this.#addPending(undefined);
+  }
+
+  install(): void {
+    this.#install(this.#state);
+  }
+
+  #add(stored: StoredShard): string | undefined {
+    const { incarnations, sessions, imports, requests } = this.#state;
+    switch (stored.kind) {
+      case "fields":
+        this.#state.leaseOrder = stored.leaseOrder;
+        return undefined;
+      case "incarnation":
+        if (!isAbove(incarnations.last()?.[0], stored.nodeId)) return "incarnations: order";
+        incarnations.set(stored.nodeId, stored.incarnation);
+        return undefined;
+      case "session":
+        return this.#addSession(stored);
+      case "standing":
+        return this.#addStanding(lastOf(sessions), stored);
+      case "change":
+        return this.#addChange(lastOf(sessions), stored.change);
+      case "keyspace":
+        return this.#addKeyspace(stored);
+      case "range":
+        return this.#addRange(stored);
+      case "import":
+        return this.#addImport(stored);
+      case "row":
+        return this.#addRow(lastOf(imports), stored);
+      case "client":
+      case "answer":
+        return requests.restore(stored);
+    }
+  }
+
+  #addSession(stored: StoredSession): string | undefined {
+    const { sessions, revision } = this.#state;
+    const { nodeId, incarnation, openedRevision, supersededUntilMs, changesFloor } = stored;
+    if (!isAbove(sessions.last()?.[0], nodeId)) return "sessions: order";
+    if (changesFloor > revision) return "MS10: changes are of the past";
+    sessions.set(nodeId, {
+      nodeId,
+      incarnation,
+      openedRevision,
+      supersededUntilMs,
+      standings: numberMap(),
+      held: numberMap(),
+      changes: [],
+      changesFloor,
+    });
+    return undefined;
+  }
+
+  #addStanding(session: Session, stored: StoredStanding): string | undefined {
+    const { keyspaceId, deadlineMs: deadline, extensions } = stored;
+    if (keyspaceId <= (session.standings.last()?.[0] ?? -1)) return "standings: order";
+    if (deadline <= this.#state.timeMs) return "MS5: no standing is overdue";
+    const standing = { keyspaceId, deadlineMs: deadline, extensions };
+    session.standings.set(keyspaceId, standing);
+    remindOfStanding(this.#state, session, standing);
+    return undefined;
+  }
+
+  #addChange(session: Session, change: HoldChange): string | undefined {
+    const { changes, changesFloor } = session;
+    const isInOrder =
+      change.revision >= (changes.at(-1)?.revision ?? 0) &&
+      change.revision > changesFloor &&
+      change.revision <= this.#state.revision;
+    if (!isInOrder) return "MS10: changes are in order";
+    changes.push(change);
+    return undefined;
+  }
+
+  #addKeyspace({ terms, everGranted, importedBy }: StoredKeyspace): string | undefined {
+    const { keyspaces } = this.#state;
+    const { keyspaceId } = terms;
+    if (keyspaceId <= (keyspaces.last()?.[0] ?? 0)) return "keyspaces: order";
+    const ranges = bytesMap<RangeSlot>();
+    keyspaces.set(keyspaceId, { terms, ranges, everGranted, unownedCount: 0, importedBy });
+    return undefined;
+  }
+
+  #addRange(stored: StoredRange): string | undefined {
+    if (!isNextKey(this.#pending?.startKey, stored.startKey)) return "MS1: ranges are in order";
+    const wrong = this.#addPending(stored.startKey);
+    this.#pending = stored;
+    return wrong;
+  }
+
+  /** Adds the pending range, if there is one, now that its end is known. */
+  #addPending(endKey: Bytes | undefined): string | undefined {
+    const stored = this.#pending;
+    if (stored === undefined) return undefined;
+    this.#pending = undefined;
+    const { rangesById, intendedCounts } = this.#state;
+    const keyspace = lastOf(this.#state.keyspaces);
+    const slot = this.#slotOf(stored, keyspace, endKey);
+    const { rangeId, startKey, intendedNodeId } = slot.record;
+    if (rangesById.has(rangeId)) return "MS2: range ids are not repeated";
+    const wrong = this.#judge(slot.record, keyspace);
+    if (wrong !== undefined) return wrong;
+    keyspace.ranges.set(startKey, slot);
+    rangesById.set(rangeId, slot);
+    if (intendedNodeId !== undefined) {
+      intendedCounts.set(intendedNodeId, (intendedCounts.get(intendedNodeId) ?? 0) + 1);
+    }
+    return this.#resume(slot, keyspace);
+  }
+
+  #slotOf(stored: StoredRange, keyspace: Keyspace, endKey: Bytes | undefined): RangeSlot {
+    const record: RangeRecord = {
+      rangeId: stored.rangeId,
+      keyspaceId: keyspace.terms.keyspaceId,
+      startKey: stored.startKey,
+      endKey,
+      epoch: stored.epoch,
+      owner: this.#shared(stored.owner),
+      successor: this.#shared(stored.successor),
+      intendedNodeId: stored.intendedNodeId,
+      acceptedEpoch: stored.acceptedEpoch,
+      replicas: stored.replicas.length === 0 ? NO_REPLICAS : stored.replicas,
+      descriptorRevision: stored.descriptorRevision,
+    };
+    const { ownDeadlineMs, detachedOrder } = stored;
+    return { record, ownDeadlineMs, detachedOrder };
+  }
+
+  #shared(owner: Owner | undefined): Owner | undefined {
+    const session = owner && liveSession(this.#state, owner);
+    if (session === undefined) return owner;
+    const known = this.#owners.get(session) ?? ownerOf(session);
+    this.#owners.set(session, known);
+    return known;
+  }
+
+  #judge(record: RangeRecord, keyspace: Keyspace): string | undefined {
+    const { epoch, acceptedEpoch, descriptorRevision, owner, successor, intendedNodeId } = record;
+    if (acceptedEpoch > epoch) return "MS3: only an epoch that was granted is accepted";
+    if (epoch > descriptorRevision) return "MS3: a grant changes the descriptor";
+    if (descriptorRevision > this.#state.revision) return "MS3: revisions are of the past";
+    if (epoch > 0 && !keyspace.everGranted) return "MS7: a grant is remembered";
+    if (owner === undefined && successor !== undefined) return "MS8: unowned, with a successor";
+    if (owner !== undefined && sameOwner(owner, successor)) return "MS8: nobody succeeds itself";
+    if (intendedNodeId === undefined) return undefined;
+    if (epoch > 0) return "MS9: an intended range was never granted";
+    const isHere = this.#state.sessions.has(intendedNodeId);
+    return isHere ? "MS9: an intended owner is not here" : undefined;
+  }
+
+  /** Puts the range under its owner's session, or counts it as unowned. */
+  #resume(slot: RangeSlot, keyspace: Keyspace): string | undefined {
+    const { owner, keyspaceId } = slot.record;
+    if (owner === undefined) {
+      keyspace.unownedCount++;
+      return undefined;
+    }
+    const session = liveSession(this.#state, owner);
+    const standing = session?.standings.get(keyspaceId);
+    if (session === undefined || standing === undefined) return "MS4: an owner's session is open";
+    const deadline = deadlineMs(session, slot);
+    if (deadline <= this.#state.timeMs) return "MS5: no lease is overdue";
+    if (deadline > standing.deadlineMs) return "MS6: a standing outlasts leases";
+    resumeLease(this.#state, session, slot);
+    return undefined;
+  }
+
+  #addImport(stored: StoredImport): string | undefined {
+    const { imports, keyspaces, timeMs, due } = this.#state;
+    const { importId, keyspaceId, parts, deadlineMs: deadline } = stored;
+    if (!isAbove(imports.last()?.[0], importId)) return "imports: order";
+    if (!keyspaces.has(keyspaceId)) return "an import's keyspace is missing";
+    if (deadline <= timeMs) return "MS5: no import is overdue";
+    const draft = new MapDraft(keyspaceId);
+    imports.set(importId, { importId, keyspaceId, parts, draft, deadlineMs: deadline });
+    due.add({ kind: "import", deadlineMs: deadline, importId });
+    return undefined;
+  }
+
+  #addRow({ draft }: Staging, row: DraftRow): string | undefined {
+    if (!isNextKey(draft.lastStartKey, row.startKey)) return "staged rows are in order";
+    draft.append({
+      rangeId: row.rangeId,
+      startKey: row.startKey,
+      intendedNodeId: row.intendedNodeId,
+    });
+    return undefined;
+  }
+}
+
+/** The one that the present record belongs to: the order of records says that there is one. */
+function lastOf<V>(map: { last(): readonly [unknown, V] | undefined }): V {
+  return defined(map.last(), "a record comes after the one that it belongs to")[1];
+}
+
+function isAbove(last: string | undefined, name: string): boolean {
+  return last === undefined || last < name;
+}
+
+/** The first key is -inf, and the others ascend. */
+function isNextKey(last: Bytes | undefined, key: Bytes): boolean {
+  return last === undefined ? key.length === 0 : compareBytes(last, key) < 0;
+}

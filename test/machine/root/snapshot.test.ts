@@ -1,0 +1,168 @@
+/** The root's snapshots: golden bytes, fixed while entries go on, the same once restored. */
+
+import { expect, test } from "vitest";
+import type { GroupId, LogIndex, LogTimeMs, Revision, Term } from "../../../src/base/brands.ts";
+import { bytesToHex, concatBytes } from "../../../src/base/bytes.ts";
+import { Prng } from "../../../src/base/prng.ts";
+import type { RootRequest } from "../../../src/machine/root/commands.ts";
+import { checkRoot } from "../../../src/machine/root/invariants.ts";
+import { RootMachine } from "../../../src/machine/root/machine.ts";
+import {
+  digestOf,
+  drain,
+  expectTotalRestore,
+  goldenSnapshot,
+  restore,
+  snapshotOf,
+} from "../snapshots.ts";
+import { RootHarness, type RootStep } from "./harness.ts";
+import { randomCommand } from "./random-commands.ts";
+
+const SEEDS = 30;
+const RESTORED = { ok: true, value: undefined };
+
+class RandomRun {
+  readonly prng: Prng;
+  readonly root = new RootHarness();
+  #sequence = 0;
+
+  constructor(seed: number) {
+    this.prng = Prng.fromSeed(seed);
+  }
+
+  step(): RootStep & { readonly request: RootRequest } {
+    const { prng, root } = this;
+    root.timeMs += prng.nextInteger(0, 100);
+    const command = randomCommand(prng);
+    const hasId = command.kind === "createKeyspace" || command.kind === "registerNode";
+    const requestId = hasId
+      ? {
+          clientId: prng.pick(["k", "l", "m"]),
+          sequence: prng.chance(0.8) ? ++this.#sequence : Math.max(1, this.#sequence),
+          seenRevision: 0 as Revision,
+          acknowledgedBelow: Math.max(0, this.#sequence - prng.nextInteger(0, 9)),
+        }
+      : undefined;
+    return { ...root.apply(command, requestId), request: { requestId, command } };
+  }
+
+  steps(count: number): void {
+    for (let at = 0; at < count; at++) this.step();
+  }
+}
+
+test("a cut gives the root at which it was opened, whatever is applied between its pieces", () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const run = new RandomRun(seed);
+    run.steps(run.prng.nextInteger(0, 60));
+    const { machine } = run.root;
+    const whole = snapshotOf(machine);
+    expect(machine.digest()).toBe(digestOf(whole));
+    const cut = machine.openCut(run.prng.nextInteger(1, 60));
+    const pieces = drain(cut, () => run.steps(run.prng.nextInteger(0, 2)));
+    expect(bytesToHex(concatBytes(...pieces)), `seed ${seed}`).toBe(bytesToHex(whole));
+  }
+});
+
+test("a restored root gives the answers, events and digests of the one that went on", () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const run = new RandomRun(seed);
+    for (let round = 0; round < 5; round++) {
+      run.steps(run.prng.nextInteger(0, 20));
+      const restored = new RootMachine();
+      expect(restore(restored, snapshotOf(run.root.machine), run.prng)).toEqual(RESTORED);
+      for (let at = 0; at < 10; at++) expectSameStep(run, restored);
+    }
+  }
+});
+
+function expectSameStep(run: RandomRun, restored: RootMachine): void {
+  const { request, answer, events, revision } = run.step();
+  const timeMs = run.root.timeMs as LogTimeMs;
+  const meta = { index: revision as number as LogIndex, term: 1 as Term, timeMs };
+  expect(restored.apply(meta, request)).toEqual({ revision, answer, events });
+  checkRoot(restored.state);
+  expect(restored.digest()).toBe(run.root.machine.digest());
+}
+
+/** One request for each kind of record, and a noop. */
+function goldenRoot(): RootMachine {
+  const machine = new RootMachine();
+  const requests: (RootRequest | undefined)[] = [
+    {
+      requestId: undefined,
+      command: {
+        kind: "initCluster",
+        cluster: { clusterId: "c", name: "n", servers: [], shardGroups: [7 as GroupId] },
+      },
+    },
+    {
+      requestId: { clientId: "k", sequence: 5, seenRevision: 1 as Revision, acknowledgedBelow: 3 },
+      command: { kind: "markKeyspaceReady", keyspaceId: 9 },
+    },
+    {
+      requestId: undefined,
+      command: {
+        kind: "createKeyspace",
+        settings: {
+          name: "o",
+          kind: "range",
+          hashFunction: undefined,
+          leaseMode: "affinity",
+          dataKind: "shared",
+          leaseDurationMs: 10,
+          renewIntervalMs: 3,
+        },
+        group: 7 as GroupId,
+      },
+    },
+    {
+      requestId: undefined,
+      command: {
+        kind: "registerNode",
+        nodeId: "a",
+        dataUuid: "u",
+        addresses: ["h"],
+        zone: "z",
+        labels: [{ name: "x", value: "y" }],
+        capacity: 2,
+      },
+    },
+    undefined,
+  ];
+  for (const [at, request] of requests.entries()) {
+    const meta = { index: (at + 1) as LogIndex, term: 1 as Term, timeMs: 300 as LogTimeMs };
+    machine.apply(meta, request);
+  }
+  return machine;
+}
+
+/** Form 1. Any other bytes for the same state need a new version. */
+const GOLDEN = [
+  "43445354 00 01", // magic, root, version
+  "04 00 05 ac02", // position: group 0, revision 5, time 300
+  "0a 01 01 0163 016e 00 01 07 01", // cluster c named n, no servers, shard 7; last keyspace id 1
+  "10 02 01 016f 00 00 01 01 0a 03", // keyspace 1, o: range, no hash, affinity, shared, 10, 3;
+  "00 01 00 00 07 03", // creating, its one span in group 7, created at 3
+  "11 03 0161 0175 04 01 0168 017a 01 0178 0179 02", // node a, u, incarnation 4, h, z, x=y, 2
+  "04 04 016b 03", // client k, mark 3
+  "0b 05 05 02 0309 01 04 05 0139 02", // its request 5, seen 1: refused for "9", decided at 2
+];
+
+test("the root's form is stored: its golden bytes never change within a version", () => {
+  const bytes = goldenSnapshot(GOLDEN, 5);
+  expect(bytesToHex(snapshotOf(goldenRoot()))).toBe(bytesToHex(bytes));
+  const restored = new RootMachine();
+  expect(restore(restored, bytes)).toEqual(RESTORED);
+  checkRoot(restored.state);
+  expect(restored.state).toEqual(goldenRoot().state);
+});
+
+test("cut, altered and invented bytes are refused or the one form of a root, and never thrown on", () => {
+  expectTotalRestore({
+    newMachine: () => new RootMachine(),
+    check: (machine) => void machine.digest(),
+    bytes: snapshotOf(goldenRoot()),
+    recordCount: 5,
+  });
+});

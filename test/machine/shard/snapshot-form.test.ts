@@ -1,0 +1,191 @@
+/** The stored form of a shard: its golden bytes, and a restore that no bytes can hurt. */
+
+import { expect, test } from "vitest";
+import type {
+  Epoch,
+  Incarnation,
+  LogIndex,
+  LogTimeMs,
+  Revision,
+  Term,
+} from "../../../src/base/brands.ts";
+import { bytesToHex, utf8ToBytes } from "../../../src/base/bytes.ts";
+import { failed, ok } from "../../../src/base/result.ts";
+import type { GrantItem, ShardRequest } from "../../../src/machine/shard/commands.ts";
+import { checkShard } from "../../../src/machine/shard/invariants.ts";
+import { ShardMachine } from "../../../src/machine/shard/machine.ts";
+import { expectTotalRestore, goldenSnapshot, restore, snapshotOf } from "../snapshots.ts";
+import { GROUP } from "./harness.ts";
+
+const ids = (
+  nodeId: string,
+  incarnation: number,
+): { nodeId: string; incarnation: Incarnation } => ({
+  nodeId,
+  incarnation: incarnation as Incarnation,
+});
+
+function grantOf(nodeId: string, epoch: number, descriptor: number): GrantItem {
+  return {
+    rangeId: "1.2.0",
+    expectedEpoch: epoch as Epoch,
+    expectedDescriptorRevision: descriptor as Revision,
+    nodeId,
+    incarnation: undefined,
+  };
+}
+
+/** One request for each kind of record, in which every optional field is once present. */
+const REQUESTS: readonly ShardRequest["command"][] = [
+  {
+    kind: "createKeyspace",
+    terms: {
+      keyspaceId: 1,
+      name: "o",
+      leaseDurationMs: 100,
+      renewIntervalMs: 10,
+      leaseMode: "exclusive",
+      dataKind: "local",
+    },
+  },
+  { kind: "defineRanges", keyspaceId: 1, splitKeys: [utf8ToBytes("m")] },
+  {
+    kind: "createKeyspace",
+    terms: {
+      keyspaceId: 2,
+      name: "p",
+      leaseDurationMs: 200,
+      renewIntervalMs: 20,
+      leaseMode: "affinity",
+      dataKind: "none",
+    },
+  },
+  {
+    kind: "stageImport",
+    importId: "j",
+    keyspaceId: 2,
+    part: 0,
+    rows: [{ startKey: utf8ToBytes(""), intendedNodeId: "z" }],
+  },
+  { kind: "commitImport", importId: "j", keyspaceId: 2, rowCount: 1 },
+  {
+    kind: "stageImport",
+    importId: "i",
+    keyspaceId: 2,
+    part: 0,
+    rows: [
+      { startKey: utf8ToBytes(""), intendedNodeId: "b" },
+      { startKey: utf8ToBytes("q"), intendedNodeId: undefined },
+    ],
+  },
+  { kind: "openSession", ...ids("a", 7) },
+  { kind: "grant", items: [grantOf("a", 0, 2)], onlyUnowned: true },
+  { kind: "openSession", ...ids("b", 300) },
+  { kind: "grant", items: [grantOf("b", 8, 8)], onlyUnowned: false },
+  { kind: "accept", ...ids("a", 7), ranges: [{ rangeId: "1.2.0", epoch: 8 as Epoch }] },
+  { kind: "renew", renewals: [{ ...ids("a", 7), asOf: 9 as Revision, except: [] }] },
+];
+
+function goldenShard(): ShardMachine {
+  const machine = new ShardMachine(GROUP);
+  for (const [at, command] of REQUESTS.entries()) {
+    const requestId =
+      command.kind === "defineRanges"
+        ? { clientId: "k", sequence: 5, seenRevision: 1 as Revision, acknowledgedBelow: 3 }
+        : undefined;
+    const meta = { index: (at + 1) as LogIndex, term: 1 as Term, timeMs: 300 as LogTimeMs };
+    machine.apply(meta, { requestId, command });
+  }
+  return machine;
+}
+
+/** Form 1. Any other bytes for the same state need a new version. */
+const GOLDEN = [
+  "43445354 01 01", // magic, shard, version
+  "04 01 0c ac02", // position: group 1, revision 12, time 300
+  "02 01 05", // last lease order 5
+  "04 02 0161 07", // newest incarnation of a: 7
+  "05 02 0162 ac02", // of b: 300
+  "07 03 0161 07 07 00 09", // session a: opened at 7, not superseded, changes kept above 9
+  "09 04 00 bc50 01 05 09 bc50", // base standing to 10300, renewed as order 5 with asOf 9
+  "09 04 01 9003 01 05 09 9003", // in keyspace 1 to 400
+  "1c 05 0a 03 05312e322e30 01 00 01016d 08", // change at 10, successorSet: 1.2.0 of 1, "" to m
+  "01016107 010162ac02 00 00 00 08", // as it was then: epoch 8, owner a, successor b, at 8
+  "08 03 0162 ac02 09 00 08", // session b: opened at 9
+  "09 04 00 bc50 01 03 09 bc50",
+  "0a 06 01 016f 64 0a 00 02 01 00", // keyspace 1, o: 100, 10, exclusive, local; granted before
+  "19 07 05312e322e30 00 08 01016107 010162ac02", // 1.2.0 from "", epoch 8, a, then b
+  "00 08 00 08 9003 04", // not intended, accepted 8, no replicas, at 8; to 400, cut loose at 4
+  "12 07 05312e322e31 016d 00 00 00 00 00 00 02 00 00", // 1.2.1 from m, never granted, at 2
+  "0d 06 02 0170 c801 14 01 00 00 01016a", // keyspace 2, p: 200, 20, affinity, none; import j
+  "13 07 05312e342e30 00 00 00 00 01017a 00 00 05 00 00", // 1.4.0, intended for z, at 5
+  "08 08 0169 02 01 ecd124", // import i into 2: one part, dropped at 600300
+  "0b 09 05312e362e30 00 010162", // its row 1.6.0 from "", for b
+  "0a 09 05312e362e31 0171 00", // 1.6.1 from q
+  "04 0a 016b 03", // client k, mark 3
+  "0c 0b 05 05 020101016d 01 0402 02", // its request 5, seen 1: 2 ranges defined, decided at 2
+];
+const RECORDS = 19;
+
+test("a shard's form is stored: its golden bytes never change within a version", () => {
+  const bytes = goldenSnapshot(GOLDEN, RECORDS);
+  expect(bytesToHex(snapshotOf(goldenShard()))).toBe(bytesToHex(bytes));
+  const restored = new ShardMachine(GROUP);
+  expect(restore(restored, bytes)).toEqual(ok(undefined));
+  checkShard(restored.state);
+  for (const derived of ["rangesById", "sessions", "intendedCounts", "imports"] as const) {
+    expect(restored.state[derived], derived).toEqual(goldenShard().state[derived]);
+  }
+});
+
+test("cut, altered and invented bytes are refused or the one form of a shard, never thrown on", () => {
+  expectTotalRestore({
+    newMachine: () => new ShardMachine(GROUP),
+    check: ({ state }) => checkShard(state),
+    bytes: goldenSnapshot(GOLDEN, RECORDS),
+    recordCount: RECORDS,
+  });
+}, 60_000);
+
+test("a snapshot of another machine, form, group or generation is refused by name", () => {
+  const bytes = goldenSnapshot(GOLDEN, RECORDS);
+  const restoredBy = (machine: ShardMachine, given = bytes): string => {
+    const result = restore(machine, given);
+    return result.ok ? "restored" : result.error;
+  };
+  const altered = (at: number, byte: number): Uint8Array => {
+    const copy = bytes.slice();
+    copy[at] = byte;
+    return copy;
+  };
+  const machine = new ShardMachine(GROUP);
+  expect(restoredBy(machine, altered(0, 0x44))).toContain("no snapshot");
+  expect(restoredBy(machine, altered(4, 0))).toContain("not of a shard");
+  expect(restoredBy(machine, altered(5, 9))).toContain("form 9 and this program reads form 1");
+  expect(restoredBy(machine, altered(7, 2))).toContain("of group 2, generation 0");
+  expect(restoredBy(new ShardMachine(GROUP, 3))).toContain("of group 1, generation 3");
+});
+
+test("a length that no record has is refused when it is read, before any of its bytes", () => {
+  const restoring = new ShardMachine(GROUP).beginRestore();
+  const start = goldenSnapshot(GOLDEN.slice(0, 2), 0).subarray(0, 11);
+  expect(restoring.accept(start)).toEqual(ok(undefined));
+  const forged = restoring.accept(Uint8Array.of(0xff, 0xff, 0xff, 0x7f));
+  expect(forged.ok).toBe(false);
+  expect(restoring.accept(Uint8Array.of(1))).toEqual(forged);
+  expect(restoring.finish()).toEqual(forged);
+});
+
+test("a restore changes the machine once, at its finish, and is of no more use then", () => {
+  const machine = new ShardMachine(GROUP);
+  const before = machine.state;
+  const restoring = machine.beginRestore();
+  expect(restoring.finish().ok).toBe(false);
+  expect(restoring.accept(goldenSnapshot(GOLDEN, RECORDS))).toEqual(ok(undefined));
+  expect(machine.state).toBe(before);
+  expect(restoring.finish()).toEqual(ok(undefined));
+  const { state } = machine;
+  expect(state.revision).toBe(12);
+  expect(restoring.finish()).toEqual(failed(expect.stringContaining("used before")));
+  expect(machine.state).toBe(state);
+});
