@@ -14,13 +14,14 @@ import { damaged, fromLevelError, StorageError } from "./errors.ts";
 import { type FileStore, publishWhole } from "./files.ts";
 import { type KeyValueStore, openLevelDb } from "./level-db.ts";
 import { isUsableDirectory, readIfPresent, syncPath } from "./paths.ts";
+import { STORE_FORMAT } from "./records.ts";
 import { recoverStore } from "./recovery.ts";
 
 /** A store's first write, of its creation, is number 1. */
 export const CREATION_SEQUENCE = 1;
 
 const MARKER = "raft.initialised";
-const MARKER_FIRST_LINE = "cadastre log store 1";
+const MARKER_FIRST_LINE = `cadastre log store ${STORE_FORMAT}`;
 
 /**
  * "absent": nothing of a log store. "neverInitialised": the remains of a creation that was

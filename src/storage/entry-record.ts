@@ -13,7 +13,7 @@ import type { GroupId, LogIndex, LogTimeMs, Term } from "../base/brands.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { crc32c } from "../base/crc32c.ts";
 import { ok, type Result } from "../base/result.ts";
-import type { Entry, EntryKind } from "../raft/types.ts";
+import type { Entry, EntryKind, LogPosition } from "../raft/types.ts";
 import {
   CHECKSUM_BYTES,
   CHECKSUM_FLAW,
@@ -88,6 +88,12 @@ export function decodeEntry(value: Bytes): Result<EntryRecord, Flaw> {
   if (!reader.complete || kind === undefined) return flaw("an entry with impossible fields");
   const entry = { index, term, kind, timeMs, payload };
   return ok({ group, entry, writeSequence, chain, bodyChecksum });
+}
+
+/** Chain value of a log that begins after an installed snapshot, whose entries were never here. */
+export function chainOfInstalled({ index, term, timeMs }: LogPosition): number {
+  const place = new RecordWriter(ENTRY_VERSION, 1 + 3 * 8 + CHECKSUM_BYTES);
+  return chainAfter(CHAIN_START, place.uint64(index).uint64(term).uint64(timeMs).checksum());
 }
 
 const link = new Uint8Array(8);

@@ -40,7 +40,7 @@ const REMEDIES: Record<StorageErrorCode, string> = {
   damaged:
     "nothing was repaired; leave this server stopped and keep the directory for diagnosis, " +
     "the others go on without it",
-  formatUnknown: "start the version of cadastre that wrote it, or a newer one",
+  formatUnknown: "start a version of cadastre that knows this format, or give another directory",
   notADirectory: "give a path that is a directory or does not exist yet",
   permissionDenied: "let the server's user read and write the directory and its files",
   diskFull: "free space on that file system, then start the server again",

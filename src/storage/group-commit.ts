@@ -16,10 +16,22 @@ import type { DurableStep, LogStore } from "../replica/ports.ts";
 import { encodeEntry } from "./entry-record.ts";
 import { fromLevelError, type StorageError } from "./errors.ts";
 import type { GroupLog } from "./group-log.ts";
-import { entryKey, hardStateKey, STORE_HEAD_KEY } from "./keys.ts";
+import {
+  ENTRY_KEY_BYTES,
+  entryKey,
+  hardStateKey,
+  snapshotPointerKey,
+  STORE_HEAD_KEY,
+} from "./keys.ts";
 import type { KeyValueStore, SyncedBatch } from "./level-db.ts";
-import { encodeHardState, encodeStoreHead, type StoreHead } from "./records.ts";
+import {
+  encodeHardState,
+  encodeSnapshotPointer,
+  encodeStoreHead,
+  type StoreHead,
+} from "./records.ts";
 import { assertStepFits, lastKeptIndex } from "./step-contract.ts";
+import { type DeadEntries, Trimmer } from "./trimmer.ts";
 
 interface OpenBatch {
   readonly changes: SyncedBatch;
@@ -27,6 +39,8 @@ interface OpenBatch {
   /** Groups with a step in it; their hard states are added when the batch starts. */
   readonly touched: Set<GroupLog>;
   readonly callbacks: (() => void)[];
+  /** What is dead once this batch is durable. */
+  readonly dead: DeadEntries[];
 }
 
 export class LevelLogStore implements LogStore {
@@ -34,6 +48,7 @@ export class LevelLogStore implements LogStore {
   readonly #dir: string;
   readonly #logs: ReadonlyMap<GroupId, GroupLog>;
   readonly #onFatal: (error: StorageError) => void;
+  readonly #trimmer: Trimmer;
   /** As of the last batch that was started. */
   #head: StoreHead;
   #waiting: OpenBatch | undefined;
@@ -48,12 +63,20 @@ export class LevelLogStore implements LogStore {
     readonly logs: ReadonlyMap<GroupId, GroupLog>;
     readonly head: StoreHead;
     readonly onFatal: (error: StorageError) => void;
+    /** Entries of an earlier process that were not deleted. */
+    readonly remains?: readonly DeadEntries[];
   }) {
     this.#db = options.db;
     this.#dir = options.dir;
     this.#logs = options.logs;
     this.#head = options.head;
     this.#onFatal = options.onFatal;
+    this.#trimmer = new Trimmer({
+      db: options.db,
+      isWriting: () => this.#isWriting,
+      onRejected: (error) => this.#fail(error),
+    });
+    for (const dead of options.remains ?? []) this.#trimmer.add(dead);
   }
 
   submit(step: DurableStep): void {
@@ -77,6 +100,7 @@ export class LevelLogStore implements LogStore {
       writeSequence: this.#head.writeSequence + 1,
       touched: new Set(),
       callbacks: [],
+      dead: [],
     };
     this.#waiting = batch;
     if (!this.#isWriting) queueMicrotask(() => this.#startNext());
@@ -92,7 +116,10 @@ export class LevelLogStore implements LogStore {
     this.#seal(batch);
     void batch.changes.write().then(
       () => this.#onWritten(batch),
-      (error: unknown) => this.#onRejected(error),
+      (error: unknown) => {
+        this.#isWriting = false;
+        this.#fail(error);
+      },
     );
   }
 
@@ -111,21 +138,27 @@ export class LevelLogStore implements LogStore {
 
   #onWritten(batch: OpenBatch): void {
     this.#isWriting = false;
+    // A rejected deletion came first: nothing is acknowledged after it.
+    if (this.#failure !== undefined) return this.#tellIfIdle();
     this.#startNext();
     for (const onDurable of batch.callbacks) onDurable();
+    for (const dead of batch.dead) this.#trimmer.add(dead);
     this.#tellIfIdle();
   }
 
-  #onRejected(error: unknown): void {
-    this.#isWriting = false;
+  #fail(error: unknown): void {
     this.#waiting = undefined;
-    this.#failure = fromLevelError(error, this.#dir);
-    this.#onFatal(this.#failure);
+    if (this.#failure === undefined) {
+      this.#failure = fromLevelError(error, this.#dir);
+      this.#onFatal(this.#failure);
+    }
     this.#tellIfIdle();
   }
 
   #tellIfIdle(): void {
-    if (!this.#isWriting && this.#waiting === undefined) this.#onIdle?.();
+    if (this.#isWriting || this.#waiting !== undefined) return;
+    this.#onIdle?.();
+    this.#trimmer.onIdle();
   }
 
   async #closeWhenIdle(): Promise<void> {
@@ -134,6 +167,7 @@ export class LevelLogStore implements LogStore {
         this.#onIdle = resolve;
       });
     }
+    await this.#trimmer.stop();
     try {
       await this.#db.close();
     } catch (error) {
@@ -147,12 +181,21 @@ export class LevelLogStore implements LogStore {
  * truncation here also deletes entries that an earlier step put into the same batch.
  */
 function stage(step: DurableStep, log: GroupLog, batch: OpenBatch): void {
+  const { lastIndex } = log;
   const kept = lastKeptIndex(log, step);
-  const overwrittenTo = kept + step.entries.length;
-  for (let index = overwrittenTo + 1; index <= log.lastIndex; index++) {
+  const startIndex = Math.max(kept, step.base?.index ?? 0);
+  for (let index = startIndex + step.entries.length + 1; index <= lastIndex; index++) {
     batch.changes.delete(entryKey(log.group, index as LogIndex));
   }
   log.cutAfter(kept);
+  if (step.base !== undefined) {
+    const firstIndex = (log.base.index + 1) as LogIndex;
+    const lastDeadIndex = Math.min(step.base.index, lastIndex) as LogIndex;
+    const storedBytes = log.moveBase(step.base);
+    if (lastDeadIndex >= firstIndex) {
+      batch.dead.push({ group: log.group, firstIndex, lastIndex: lastDeadIndex, storedBytes });
+    }
+  }
   for (const entry of step.entries) {
     const { value, chain } = encodeEntry({
       group: log.group,
@@ -161,7 +204,12 @@ function stage(step: DurableStep, log: GroupLog, batch: OpenBatch): void {
       prevChain: log.chainAt(log.lastIndex),
     });
     batch.changes.put(entryKey(log.group, entry.index), value);
-    log.append(entry, chain);
+    log.append(entry, chain, ENTRY_KEY_BYTES + value.length);
+  }
+  if (step.snapshot !== undefined && step.snapshot.index > 0) {
+    log.snapshot = step.snapshot;
+    const pointer = { group: log.group, position: step.snapshot };
+    batch.changes.put(snapshotPointerKey(log.group), encodeSnapshotPointer(pointer));
   }
   if (step.hardState !== undefined) log.hardState = step.hardState;
 }

@@ -4,7 +4,7 @@
  *
  *   C|group  replica id and first configuration   H|group        hard state and bounds of the log
  *   I        identity of the store                L|group|index  one entry
- *   W        head of the store: the last write
+ *   S|group  the snapshot to start from           W              head of the store: the last write
  *
  * A scan in key order meets C, H and I before the entries that they are needed for, and W last.
  */
@@ -17,17 +17,21 @@ const CONFIGURATION = 0x43;
 const HARD_STATE = 0x48;
 const IDENTITY = 0x49;
 const ENTRY = 0x4c;
+const SNAPSHOT_POINTER = 0x53;
 const STORE_HEAD = 0x57;
 
 const GROUP_KEY_BYTES = 5;
-const ENTRY_KEY_BYTES = 13;
+export const ENTRY_KEY_BYTES = 13;
 
 export const IDENTITY_KEY: Bytes = Uint8Array.of(IDENTITY);
 export const STORE_HEAD_KEY: Bytes = Uint8Array.of(STORE_HEAD);
 
 export type StoreKey =
   | { readonly kind: "identity" | "storeHead" }
-  | { readonly kind: "configuration" | "hardState"; readonly group: GroupId }
+  | {
+      readonly kind: "configuration" | "hardState" | "snapshotPointer";
+      readonly group: GroupId;
+    }
   | { readonly kind: "entry"; readonly group: GroupId; readonly index: LogIndex };
 
 export function configurationKey(group: GroupId): Bytes {
@@ -36,6 +40,10 @@ export function configurationKey(group: GroupId): Bytes {
 
 export function hardStateKey(group: GroupId): Bytes {
   return groupKey(HARD_STATE, group);
+}
+
+export function snapshotPointerKey(group: GroupId): Bytes {
+  return groupKey(SNAPSHOT_POINTER, group);
 }
 
 export function entryKey(group: GroupId, index: LogIndex): Bytes {
@@ -62,13 +70,11 @@ export function parseKey(key: Bytes): StoreKey | undefined {
     case STORE_HEAD:
       return key.length === 1 ? { kind: "storeHead" } : undefined;
     case CONFIGURATION:
-      return key.length === GROUP_KEY_BYTES
-        ? { kind: "configuration", group: readUint32(key, 1) as GroupId }
-        : undefined;
+      return parseGroupKey("configuration", key);
     case HARD_STATE:
-      return key.length === GROUP_KEY_BYTES
-        ? { kind: "hardState", group: readUint32(key, 1) as GroupId }
-        : undefined;
+      return parseGroupKey("hardState", key);
+    case SNAPSHOT_POINTER:
+      return parseGroupKey("snapshotPointer", key);
     case ENTRY: {
       if (key.length !== ENTRY_KEY_BYTES) return undefined;
       const index = readUint32(key, 5) * 2 ** 32 + readUint32(key, 9);
@@ -78,6 +84,14 @@ export function parseKey(key: Bytes): StoreKey | undefined {
     default:
       return undefined;
   }
+}
+
+function parseGroupKey(
+  kind: "configuration" | "hardState" | "snapshotPointer",
+  key: Bytes,
+): StoreKey | undefined {
+  if (key.length !== GROUP_KEY_BYTES) return undefined;
+  return { kind, group: readUint32(key, 1) as GroupId };
 }
 
 function groupKey(letter: number, group: GroupId): Bytes {

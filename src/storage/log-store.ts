@@ -13,7 +13,7 @@
 import { assert } from "../base/assert.ts";
 import type { GroupId, ReplicaId } from "../base/brands.ts";
 import type { LoadedReplica, LogStore } from "../replica/ports.ts";
-import { type Configuration, LOG_START } from "../raft/types.ts";
+import type { Configuration } from "../raft/types.ts";
 import {
   CREATION_SEQUENCE,
   inspectDataDir,
@@ -127,16 +127,14 @@ export async function attachLogStore(
 ): Promise<OpenedLogStore> {
   const { dir, onFatal } = options;
   const recovered = await recoverStore(db, dir, options.expect);
-  const replicas = recovered.groups.map(({ configuration, bounds, entries }): LoadedReplica => {
-    if (bounds.firstIndex !== 1) {
-      const what = `the log of group ${bounds.group} in ${dir} was compacted`;
-      throw new StorageError("formatUnknown", { dir, what });
-    }
-    const start = { snapshot: LOG_START, base: LOG_START };
-    return { ...configuration, hardState: bounds.hardState, ...start, entries };
+  const replicas = recovered.groups.map(({ configuration, bounds, log, entries }) => {
+    const { hardState, base } = bounds;
+    return { ...configuration, hardState, snapshot: log.snapshot, base, entries };
   });
   const logs = recoveredLogs(recovered);
-  const store = new LevelLogStore({ db, dir, logs, head: recovered.head, onFatal });
+  const { head } = recovered;
+  const remains = recovered.groups.flatMap((group) => group.remains ?? []);
+  const store = new LevelLogStore({ db, dir, logs, head, onFatal, remains });
   return { store, identity: recovered.identity, replicas };
 }
 

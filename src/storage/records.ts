@@ -1,26 +1,40 @@
 /**
- * The records of the log store beside the entries: identity, configuration, hard state, store head.
+ * The records of the log store beside the entries: identity, configuration, hard state, snapshot
+ * pointer, store head.
  *
  * Record versions: 1 is the first. A change of a layout raises its record's version; a change of
- * the set of keys raises STORE_FORMAT. Layouts are pinned by golden bytes in the tests.
+ * the set of keys, or of what a key means, raises STORE_FORMAT. Layouts are pinned by golden bytes
+ * in the tests. No version that was ever released wrote an older format than the present one.
  */
 
 import { assert } from "../base/assert.ts";
-import type { GroupId, LogIndex, ReplicaId, ServerId, Term } from "../base/brands.ts";
+import type { GroupId, LogIndex, LogTimeMs, ReplicaId, ServerId, Term } from "../base/brands.ts";
 import { type Bytes, utf8ToBytes } from "../base/bytes.ts";
 import { failed, ok, type Result } from "../base/result.ts";
-import type { Configuration, HardState } from "../raft/types.ts";
-import { CHECKSUM_BYTES, type Flaw, flaw, openRecord, RecordWriter } from "./binary.ts";
+import type { Configuration, HardState, LogPosition } from "../raft/types.ts";
+import {
+  CHECKSUM_BYTES,
+  type Flaw,
+  flaw,
+  openRecord,
+  type RecordReader,
+  RecordWriter,
+} from "./binary.ts";
 
-/** 1: keys C, H, I, L and W; entries from index 1. */
-export const STORE_FORMAT = 1;
+/**
+ * 1: keys C, H, I, L and W; entries from index 1.
+ * 2: key S; a log begins after its base, which H names with its log time and the snapshot's index.
+ */
+export const STORE_FORMAT = 2;
 
 const IDENTITY_VERSION = 1;
 const CONFIGURATION_VERSION = 1;
-const HARD_STATE_VERSION = 1;
+const HARD_STATE_VERSION = 2;
+const SNAPSHOT_POINTER_VERSION = 1;
 const STORE_HEAD_VERSION = 1;
 
-const HARD_STATE_BYTES = 1 + 4 + 8 * 8 + 2 * 4 + CHECKSUM_BYTES;
+const HARD_STATE_BYTES = 1 + 4 + 10 * 8 + 2 * 4 + CHECKSUM_BYTES;
+const SNAPSHOT_POINTER_BYTES = 1 + 4 + 3 * 8 + CHECKSUM_BYTES;
 const STORE_HEAD_BYTES = 1 + 3 * 8 + CHECKSUM_BYTES;
 
 /** Whose store this is. Written once, at creation. */
@@ -43,19 +57,24 @@ export interface ConfigurationRecord {
 export interface HardStateRecord {
   readonly group: GroupId;
   readonly hardState: HardState;
-  /** Index of the first entry that counts; keys below it are remains and are ignored. */
-  readonly firstIndex: LogIndex;
-  /** Term of the entry before the first; 0 when there is none. */
-  readonly prevTerm: Term;
-  /** Chain value of the entry before the first. */
-  readonly prevChain: number;
-  /** firstIndex - 1 when the log is empty. Keys above it are damage. */
+  /** The entry before the first that counts. Keys at or below it are remains and are ignored. */
+  readonly base: LogPosition;
+  readonly baseChain: number;
+  /** The base's when the log is empty. Keys above it are damage. */
   readonly lastIndex: LogIndex;
   readonly lastTerm: Term;
-  /** Chain value of the last entry; prevChain when the log is empty. */
+  /** Chain value of the last entry; the base's when the log is empty. */
   readonly lastChain: number;
+  /** What the snapshot pointer says; 0 when there is no snapshot, and no pointer. */
+  readonly snapshotIndex: LogIndex;
   /** The store's write that this record belongs to. */
   readonly writeSequence: number;
+}
+
+/** The snapshot that a group's machine starts from. Rewritten when another takes its place. */
+export interface SnapshotPointer {
+  readonly group: GroupId;
+  readonly position: LogPosition;
 }
 
 /**
@@ -129,18 +148,20 @@ export function decodeConfiguration(value: Bytes): Result<ConfigurationRecord, F
 }
 
 export function encodeHardState(record: HardStateRecord): Bytes {
-  const { hardState } = record;
+  const { hardState, base } = record;
   return new RecordWriter(HARD_STATE_VERSION, HARD_STATE_BYTES)
     .uint32(record.group)
     .uint64(hardState.term)
     .uint64(hardState.votedFor ?? 0)
     .uint64(hardState.commitIndex)
-    .uint64(record.firstIndex)
-    .uint64(record.prevTerm)
+    .uint64(base.index)
+    .uint64(base.term)
+    .uint64(base.timeMs)
     .uint64(record.lastIndex)
     .uint64(record.lastTerm)
+    .uint64(record.snapshotIndex)
     .uint64(record.writeSequence)
-    .uint32(record.prevChain)
+    .uint32(record.baseChain)
     .uint32(record.lastChain)
     .finish();
 }
@@ -153,20 +174,50 @@ export function decodeHardState(value: Bytes): Result<HardStateRecord, Flaw> {
   const term = reader.uint64() as Term;
   const votedFor = reader.uint64() as ReplicaId;
   const commitIndex = reader.uint64() as LogIndex;
-  const firstIndex = reader.uint64() as LogIndex;
-  const prevTerm = reader.uint64() as Term;
+  const base = readPosition(reader);
   const lastIndex = reader.uint64() as LogIndex;
   const lastTerm = reader.uint64() as Term;
+  const snapshotIndex = reader.uint64() as LogIndex;
   const writeSequence = reader.uint64();
-  const prevChain = reader.uint32();
+  const baseChain = reader.uint32();
   const lastChain = reader.uint32();
   if (!reader.complete) return flaw("a hard state of the wrong length");
-  if (firstIndex < 1 || lastIndex < firstIndex - 1) return flaw("impossible bounds of the log");
+  if (lastIndex < base.index) return flaw("impossible bounds of the log");
   if (commitIndex > lastIndex) return flaw(`commit index ${commitIndex} beyond the log's end`);
-  if (lastTerm > term || prevTerm > lastTerm) return flaw("impossible terms in the hard state");
+  if (lastTerm > term || base.term > lastTerm) return flaw("impossible terms in the hard state");
+  if (snapshotIndex < base.index || snapshotIndex > commitIndex) {
+    return flaw(`a snapshot at ${snapshotIndex}, not between the base and the commit index`);
+  }
   const hardState = { term, votedFor: votedFor === 0 ? undefined : votedFor, commitIndex };
-  const bounds = { firstIndex, prevTerm, prevChain, lastIndex, lastTerm, lastChain };
+  const bounds = { base, baseChain, lastIndex, lastTerm, lastChain, snapshotIndex };
   return ok({ group, hardState, ...bounds, writeSequence });
+}
+
+export function encodeSnapshotPointer({ group, position }: SnapshotPointer): Bytes {
+  return new RecordWriter(SNAPSHOT_POINTER_VERSION, SNAPSHOT_POINTER_BYTES)
+    .uint32(group)
+    .uint64(position.index)
+    .uint64(position.term)
+    .uint64(position.timeMs)
+    .finish();
+}
+
+export function decodeSnapshotPointer(value: Bytes): Result<SnapshotPointer, Flaw> {
+  const opened = openRecord(value, SNAPSHOT_POINTER_VERSION);
+  if (!opened.ok) return opened;
+  const reader = opened.value;
+  const group = reader.uint32() as GroupId;
+  const position = readPosition(reader);
+  if (!reader.complete) return flaw("a snapshot pointer of the wrong length");
+  if (position.index < 1) return flaw("a pointer to no snapshot");
+  return ok({ group, position });
+}
+
+function readPosition(reader: RecordReader): LogPosition {
+  const index = reader.uint64() as LogIndex;
+  const term = reader.uint64() as Term;
+  const timeMs = reader.uint64() as LogTimeMs;
+  return { index, term, timeMs };
 }
 
 export function encodeStoreHead(head: StoreHead): Bytes {

@@ -3,39 +3,44 @@
  * contradiction is a StorageError (law 29; LevelDB itself neither verifies its blocks on reading
  * nor reports all that it drops when it opens).
  *
- * Checked: the checksum and place of every record; per group, entries from first to last without
- * a gap, their chain, non-decreasing terms, log times and write sequences, and an end as the hard
- * state says; over all groups, the store head. Keys below a log's first index are ignored: they
- * are remains of a deletion that LevelDB may undo. Keys above its last are damage.
+ * Checked: the checksum and place of every record; per group, entries from its base to its last
+ * without a gap, their chain, non-decreasing terms, log times and write sequences, an end and a
+ * snapshot as the hard state says; over all groups, the store head. Keys at or below a log's base
+ * are not looked into: they are remains, whose deletion was not finished or was undone by a crash.
+ * Keys above its last are damage.
  */
 
 import type { GroupId, LogIndex, ServerId } from "../base/brands.ts";
 import type { Bytes } from "../base/bytes.ts";
 import type { Result } from "../base/result.ts";
-import type { Entry } from "../raft/types.ts";
+import { type Entry, LOG_START, type LogPosition } from "../raft/types.ts";
 import type { Flaw } from "./binary.ts";
 import { chainAfter, decodeEntry } from "./entry-record.ts";
 import { damaged, type DamagePlace, StorageError } from "./errors.ts";
 import { GroupLog } from "./group-log.ts";
-import { parseKey } from "./keys.ts";
+import { ENTRY_KEY_BYTES, parseKey } from "./keys.ts";
 import type { KeyValueStore } from "./level-db.ts";
 import {
   type ConfigurationRecord,
   decodeConfiguration,
   decodeHardState,
   decodeIdentity,
+  decodeSnapshotPointer,
   decodeStoreHead,
   type HardStateRecord,
   type StoreHead,
   type StoreIdentity,
 } from "./records.ts";
+import type { DeadEntries } from "./trimmer.ts";
 
 export interface RecoveredGroup {
   readonly configuration: ConfigurationRecord;
   readonly bounds: HardStateRecord;
-  /** From bounds.firstIndex to bounds.lastIndex. */
+  /** From bounds.base.index + 1 to bounds.lastIndex. */
   readonly entries: Entry[];
   readonly log: GroupLog;
+  /** Undefined when there are none. */
+  remains: DeadEntries | undefined;
 }
 
 export interface RecoveredStore {
@@ -69,6 +74,7 @@ export class Recovery {
   readonly #expect: ExpectedIdentity | undefined;
   readonly #configurations = new Map<GroupId, ConfigurationRecord>();
   readonly #groups = new Map<GroupId, RecoveredGroup>();
+  readonly #pointers = new Map<GroupId, LogPosition>();
   /** Write sequence of the entry before; 0 at the start of each group. */
   #entrySequence = 0;
   #identity: StoreIdentity | undefined;
@@ -87,6 +93,8 @@ export class Recovery {
         return this.#acceptConfiguration(key.group, value);
       case "hardState":
         return this.#acceptHardState(key.group, value);
+      case "snapshotPointer":
+        return this.#acceptSnapshotPointer(key.group, value);
       case "identity":
         return this.#acceptIdentity(value);
       case "entry":
@@ -106,7 +114,10 @@ export class Recovery {
       if (!this.#groups.has(group)) throw this.#damaged("no hard state", at(group));
     }
     const groups = [...this.#groups.values()];
-    for (const group of groups) this.#checkEnd(group);
+    for (const group of groups) {
+      this.#checkEnd(group);
+      this.#checkSnapshot(group);
+    }
     this.#checkHead(head, groups);
     return { identity, head, groups };
   }
@@ -122,7 +133,15 @@ export class Recovery {
     if (bounds.group !== group) throw this.#damaged(misplaced(bounds.group), at(group));
     const configuration = this.#configurations.get(group);
     if (configuration === undefined) throw this.#damaged("no configuration", at(group));
-    this.#groups.set(group, { configuration, bounds, entries: [], log: new GroupLog(bounds) });
+    const log = new GroupLog(bounds);
+    this.#groups.set(group, { configuration, bounds, entries: [], log, remains: undefined });
+  }
+
+  #acceptSnapshotPointer(group: GroupId, value: Bytes): void {
+    const pointer = this.#unwrap(decodeSnapshotPointer(value), at(group));
+    if (pointer.group !== group) throw this.#damaged(misplaced(pointer.group), at(group));
+    if (!this.#groups.has(group)) throw this.#damaged("a snapshot of an unknown group", at(group));
+    this.#pointers.set(group, pointer.position);
   }
 
   #acceptIdentity(value: Bytes): void {
@@ -144,7 +163,10 @@ export class Recovery {
     const group = this.#groups.get(groupId);
     if (group === undefined) throw this.#damaged("an entry of an unknown group", at(groupId));
     const { bounds, log } = group;
-    if (index < bounds.firstIndex) return;
+    if (index <= bounds.base.index) {
+      noteRemains(group, index, ENTRY_KEY_BYTES + value.length);
+      return;
+    }
     const place = at(groupId, index);
     if (index > bounds.lastIndex) {
       throw this.#damaged(`an entry behind the log's last index ${bounds.lastIndex}`, place);
@@ -162,7 +184,7 @@ export class Recovery {
     }
     if (entry.term < log.termAt(prev)) throw this.#damaged("a term that falls", place);
     if (entry.timeMs < log.timeAt(prev)) throw this.#damaged("a log time that falls", place);
-    if (index === bounds.firstIndex) this.#entrySequence = 0;
+    if (index === bounds.base.index + 1) this.#entrySequence = 0;
     if (record.writeSequence < this.#entrySequence) {
       throw this.#damaged("an entry written before the one in front of it", place);
     }
@@ -171,7 +193,7 @@ export class Recovery {
     }
     this.#entrySequence = record.writeSequence;
     group.entries.push(entry);
-    log.append(entry, record.chain);
+    log.append(entry, record.chain, ENTRY_KEY_BYTES + value.length);
   }
 
   #checkEnd(group: RecoveredGroup): void {
@@ -185,6 +207,21 @@ export class Recovery {
     if (!isEndAsWritten) {
       throw this.#damaged("another last entry than the hard state names", at(bounds.group));
     }
+  }
+
+  #checkSnapshot({ bounds, log }: RecoveredGroup): void {
+    const place = at(bounds.group);
+    const position = this.#pointers.get(bounds.group) ?? LOG_START;
+    if (position.index !== bounds.snapshotIndex) {
+      const { snapshotIndex } = bounds;
+      const found = `a snapshot pointer to ${position.index} where ${snapshotIndex} was written`;
+      throw this.#damaged(found, place);
+    }
+    const isAsLogged =
+      log.termAt(position.index) === position.term &&
+      log.timeAt(position.index) === position.timeMs;
+    if (!isAsLogged) throw this.#damaged("a snapshot pointer that contradicts the log", place);
+    log.snapshot = position;
   }
 
   #checkHead(head: StoreHead, groups: readonly RecoveredGroup[]): void {
@@ -213,6 +250,17 @@ export class Recovery {
   #damaged(found: string, place: DamagePlace = NOWHERE): StorageError {
     return damaged(this.#dir, found, place);
   }
+}
+
+/** Keys come in order, so the first that is noted is the lowest. */
+function noteRemains(group: RecoveredGroup, index: LogIndex, storedBytes: number): void {
+  const { remains } = group;
+  group.remains = {
+    group: group.bounds.group,
+    firstIndex: remains?.firstIndex ?? index,
+    lastIndex: index,
+    storedBytes: (remains?.storedBytes ?? 0) + storedBytes,
+  };
 }
 
 /** The recovered log of a group, which must be there. */

@@ -15,6 +15,7 @@ import {
   type HardState,
   INITIAL_HARD_STATE,
   LOG_START,
+  type LogPosition,
 } from "../raft/types.ts";
 import { StorageError } from "../storage/errors.ts";
 import { assertStepFits, type KnownLog, lastKeptIndex } from "../storage/step-contract.ts";
@@ -110,9 +111,8 @@ export class MemoryLogStore implements LogStore {
   /** What is durable, as an open would find it. */
   loaded(): LoadedReplica[] {
     return this.#replicas.map((replica) => {
-      const { hardState, entries } = logOf(this.#durable, replica.group);
-      const start = { snapshot: LOG_START, base: LOG_START };
-      return { ...replica, hardState, ...start, entries: [...entries] };
+      const { hardState, snapshot, base, entries } = logOf(this.#durable, replica.group);
+      return { ...replica, hardState, snapshot, base, entries: [...entries] };
     });
   }
 
@@ -131,28 +131,45 @@ export class MemoryLogStore implements LogStore {
 
 class MemoryLog implements KnownLog {
   hardState: HardState = INITIAL_HARD_STATE;
+  snapshot: LogPosition = LOG_START;
+  base: LogPosition = LOG_START;
+  /** From base.index + 1 on. */
   entries: Entry[] = [];
 
   get lastIndex(): LogIndex {
-    return this.entries.length as LogIndex;
+    return (this.base.index + this.entries.length) as LogIndex;
   }
 
   termAt(index: LogIndex): Term {
-    return index === 0 ? (0 as Term) : this.#at(index).term;
+    return index === this.base.index ? this.base.term : this.#at(index).term;
   }
 
   timeAt(index: LogIndex): LogTimeMs {
-    return index === 0 ? (0 as LogTimeMs) : this.#at(index).timeMs;
+    return index === this.base.index ? this.base.timeMs : this.#at(index).timeMs;
   }
 
   take(step: DurableStep): void {
-    this.entries.length = lastKeptIndex(this, step);
+    this.entries.length = lastKeptIndex(this, step) - this.base.index;
+    if (step.base !== undefined) {
+      this.entries.splice(0, step.base.index - this.base.index);
+      this.base = step.base;
+    }
     for (const entry of step.entries) this.entries.push(entry);
-    if (step.hardState !== undefined) this.hardState = step.hardState;
+    this.snapshot = step.snapshot ?? this.snapshot;
+    this.hardState = step.hardState ?? this.hardState;
+  }
+
+  copy(): MemoryLog {
+    const copy = new MemoryLog();
+    copy.hardState = this.hardState;
+    copy.snapshot = this.snapshot;
+    copy.base = this.base;
+    copy.entries = [...this.entries];
+    return copy;
   }
 
   #at(index: LogIndex): Entry {
-    return defined(this.entries[index - 1], "an entry lies within the log");
+    return defined(this.entries[index - this.base.index - 1], "an entry lies within the log");
   }
 }
 
@@ -160,17 +177,7 @@ function copyLogs(
   replicas: readonly MemoryReplica[],
   from: ReadonlyMap<GroupId, MemoryLog> | undefined,
 ): Map<GroupId, MemoryLog> {
-  const copies = new Map<GroupId, MemoryLog>();
-  for (const { group } of replicas) {
-    const copy = new MemoryLog();
-    const source = from?.get(group);
-    if (source !== undefined) {
-      copy.hardState = source.hardState;
-      copy.entries = [...source.entries];
-    }
-    copies.set(group, copy);
-  }
-  return copies;
+  return new Map(replicas.map(({ group }) => [group, from?.get(group)?.copy() ?? new MemoryLog()]));
 }
 
 function logOf(logs: ReadonlyMap<GroupId, MemoryLog>, group: GroupId): MemoryLog {

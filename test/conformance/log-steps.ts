@@ -12,6 +12,7 @@ import {
   type HardState,
   INITIAL_HARD_STATE,
   LOG_START,
+  type LogPosition,
 } from "../../src/raft/types.ts";
 import type { DurableStep, LoadedReplica } from "../../src/replica/ports.ts";
 
@@ -23,6 +24,12 @@ export interface TestReplica {
 
 export const groupOf = (group: number): GroupId => group as GroupId;
 export const indexOf = (index: number): LogIndex => index as LogIndex;
+
+/** Where the entry of entryOf(index, term) ends a log. */
+export function positionOf(index: number, term: number): LogPosition {
+  const { timeMs } = entryOf(index, term);
+  return { index: indexOf(index), term: term as Term, timeMs };
+}
 
 /** Of a log that was never compacted. */
 export const START = { snapshot: LOG_START, base: LOG_START } as const;
@@ -75,8 +82,14 @@ export function describeReplicas(replicas: readonly LoadedReplica[]): string[] {
     const head = `group ${replica.group} replica ${replica.replicaId}`;
     const voters = `voters ${replica.configuration.voters.join(",")}`;
     const state = `term ${term} vote ${votedFor ?? "-"} commit ${commitIndex}`;
-    return `${head} ${voters} ${state}${replica.entries.map(describeEntry).join("")}`;
+    const { base, snapshot } = replica;
+    const start = `base ${describePosition(base)} snapshot ${describePosition(snapshot)}`;
+    return `${head} ${voters} ${state} ${start}${replica.entries.map(describeEntry).join("")}`;
   });
+}
+
+function describePosition({ index, term, timeMs }: LogPosition): string {
+  return `${index}/${term}/${timeMs}`;
 }
 
 function describeEntry(entry: Entry): string {
@@ -84,35 +97,43 @@ function describeEntry(entry: Entry): string {
   return ` | ${index} term ${term} ${kind} at ${timeMs} ${bytesToHex(payload)}`;
 }
 
+interface ModelLog {
+  readonly hardState: HardState;
+  readonly base: LogPosition;
+  readonly snapshot: LogPosition;
+  readonly entries: readonly Entry[];
+}
+
+const NEW_LOG: ModelLog = { hardState: INITIAL_HARD_STATE, ...START, entries: [] };
+
 /** What a store must hold. */
 export class StoreModel {
   readonly #replicas: readonly TestReplica[];
-  readonly #logs = new Map<GroupId, { hardState: HardState; entries: Entry[] }>();
+  readonly #logs = new Map<GroupId, ModelLog>();
   /** After each step since the last reset, oldest first; the first is the state before them. */
   #history: string[][];
 
   constructor(replicas: readonly TestReplica[]) {
     this.#replicas = replicas.toSorted((a, b) => a.group - b.group);
-    for (const { group } of replicas) {
-      this.#logs.set(group, { hardState: INITIAL_HARD_STATE, entries: [] });
-    }
+    for (const { group } of replicas) this.#logs.set(group, NEW_LOG);
     this.#history = [this.describe()];
   }
 
   take(step: DurableStep): void {
     const log = this.#log(step.group);
-    if (step.truncateFrom !== undefined) log.entries.splice(step.truncateFrom - 1);
-    log.entries.push(...step.entries);
-    log.hardState = step.hardState ?? log.hardState;
+    const { truncateFrom = Number.MAX_SAFE_INTEGER, base = log.base } = step;
+    const isLive = ({ index }: Entry): boolean => index < truncateFrom && index > base.index;
+    this.#logs.set(step.group, {
+      hardState: step.hardState ?? log.hardState,
+      base,
+      snapshot: step.snapshot ?? log.snapshot,
+      entries: [...log.entries.filter(isLive), ...step.entries],
+    });
     this.#history.push(this.describe());
   }
 
   describe(): string[] {
-    const loaded = this.#replicas.map((replica) => ({
-      ...replica,
-      ...START,
-      ...this.#log(replica.group),
-    }));
+    const loaded = this.#replicas.map((replica) => ({ ...replica, ...this.#log(replica.group) }));
     return describeReplicas(loaded);
   }
 
@@ -123,8 +144,8 @@ export class StoreModel {
 
   /** Continues from what a store was found to hold. */
   reset(found: readonly LoadedReplica[]): void {
-    for (const { group, hardState, entries } of found) {
-      this.#logs.set(group, { hardState, entries: [...entries] });
+    for (const { group, hardState, base, snapshot, entries } of found) {
+      this.#logs.set(group, { hardState, base, snapshot, entries });
     }
     this.#history = [this.describe()];
   }
@@ -132,37 +153,89 @@ export class StoreModel {
   /** A step that Raft might make next, in some group. */
   randomStep(prng: Prng, onDurable: () => void): DurableStep {
     const { group } = prng.pick(this.#replicas);
-    const { hardState, entries } = this.#log(group);
-    const base = { group, onDurable };
+    const log = this.#log(group);
+    const common = { group, onDurable };
     if (prng.chance(0.2)) {
-      const term = hardState.term + prng.nextInteger(1, 3);
+      const { term, commitIndex } = log.hardState;
       const vote = prng.chance(0.5) ? prng.nextInteger(1, 3) : undefined;
-      return stepOf({ ...base, hardState: hardStateOf(term, vote, hardState.commitIndex) });
+      const hardState = hardStateOf(term + prng.nextInteger(1, 3), vote, commitIndex);
+      return stepOf({ ...common, hardState });
     }
-    const isConflict = prng.chance(0.3) && entries.length > hardState.commitIndex;
-    const kept = isConflict
-      ? prng.nextInteger(hardState.commitIndex, entries.length - 1)
-      : entries.length;
-    const term = hardState.term + (isConflict || hardState.term === 0 ? 1 : 0);
-    const added = Array.from({ length: prng.nextInteger(isConflict ? 0 : 1, 4) }, (_, at) =>
-      entryOf(kept + 1 + at, term, randomText(prng)),
-    );
-    const commitIndex = prng.nextInteger(hardState.commitIndex, kept + added.length);
-    const isSameTerm = term === hardState.term;
-    const vote = isSameTerm ? hardState.votedFor : undefined;
-    return stepOf({
-      ...base,
-      hardState: isSameTerm && prng.chance(0.5) ? undefined : hardStateOf(term, vote, commitIndex),
-      truncateFrom: isConflict ? indexOf(kept + 1) : undefined,
-      entries: added,
-    });
+    if (prng.chance(0.05)) return stepOf({ ...common, ...randomInstall(log, prng) });
+    const isCheckpoint = log.hardState.commitIndex > log.snapshot.index && prng.chance(0.2);
+    const moved = isCheckpoint ? randomCheckpoint(log, prng) : {};
+    return stepOf({ ...common, ...randomAppend(log, prng), ...moved });
   }
 
-  #log(group: GroupId): { hardState: HardState; entries: Entry[] } {
+  #log(group: GroupId): ModelLog {
     const log = this.#logs.get(group);
     if (log === undefined) throw new Error(`the model has no group ${group}`);
     return log;
   }
+}
+
+/** Entries at the end, or in place of a conflicting suffix. */
+function randomAppend(log: ModelLog, prng: Prng): Partial<DurableStep> {
+  const { hardState } = log;
+  const { lastIndex } = endOf(log);
+  const isConflict = prng.chance(0.3) && lastIndex > hardState.commitIndex;
+  const kept = isConflict ? prng.nextInteger(hardState.commitIndex, lastIndex - 1) : lastIndex;
+  const term = hardState.term + (isConflict || hardState.term === 0 ? 1 : 0);
+  const count = prng.nextInteger(isConflict ? 0 : 1, 4);
+  const entries = randomEntries(kept, term, count, prng);
+  const commitIndex = prng.nextInteger(hardState.commitIndex, kept + count);
+  const isSameTerm = term === hardState.term;
+  const vote = isSameTerm ? hardState.votedFor : undefined;
+  return {
+    hardState: isSameTerm && prng.chance(0.5) ? undefined : hardStateOf(term, vote, commitIndex),
+    truncateFrom: isConflict ? indexOf(kept + 1) : undefined,
+    entries,
+  };
+}
+
+/** A snapshot of what was committed before this step, and perhaps a log that begins later. */
+function randomCheckpoint(log: ModelLog, prng: Prng): Partial<DurableStep> {
+  const { snapshot, base, hardState } = log;
+  const taken = prng.nextInteger(snapshot.index + 1, hardState.commitIndex);
+  const moved = prng.nextInteger(base.index, taken);
+  return {
+    snapshot: positionIn(log, taken),
+    base: prng.chance(0.7) && moved > base.index ? positionIn(log, moved) : undefined,
+  };
+}
+
+/** A snapshot from elsewhere: what is behind the commit index is given up, as a follower does. */
+function randomInstall(log: ModelLog, prng: Prng): Partial<DurableStep> {
+  const { commitIndex, term, votedFor } = log.hardState;
+  const { lastIndex, lastTerm } = endOf(log);
+  const index = commitIndex + prng.nextInteger(1, 8);
+  const newTerm = Math.max(term, lastTerm) + 1;
+  const position = positionOf(index, newTerm);
+  const isNewTerm = newTerm > term;
+  return {
+    hardState: hardStateOf(newTerm, isNewTerm ? undefined : votedFor, index),
+    truncateFrom: lastIndex > commitIndex ? indexOf(commitIndex + 1) : undefined,
+    snapshot: position,
+    base: position,
+    entries: randomEntries(index, newTerm, prng.nextInteger(0, 2), prng),
+  };
+}
+
+function randomEntries(lastIndex: number, term: number, count: number, prng: Prng): Entry[] {
+  return Array.from({ length: count }, (_, at) =>
+    entryOf(lastIndex + 1 + at, term, randomText(prng)),
+  );
+}
+
+function endOf({ base, entries }: ModelLog): { lastIndex: number; lastTerm: number } {
+  const { index, term } = entries.at(-1) ?? base;
+  return { lastIndex: index, lastTerm: term };
+}
+
+function positionIn({ base, entries }: ModelLog, index: number): LogPosition {
+  const entry = entries[index - base.index - 1];
+  if (entry === undefined) return base;
+  return { index: entry.index, term: entry.term, timeMs: entry.timeMs };
 }
 
 function randomText(prng: Prng): string {

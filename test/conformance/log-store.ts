@@ -15,6 +15,7 @@ import {
   groupOf,
   hardStateOf,
   indexOf,
+  positionOf,
   replicaOf,
   START,
   stepOf,
@@ -120,7 +121,9 @@ export function describeLogStore(name: string, makeHarness: MakeHarness): void {
 
   describe(`${name} as a LogStore`, () => {
     describeSingleSteps(withStore);
+    describeMovedLogs(withStore);
     describeMergedSteps(withStore);
+    describeBackwardSteps(withStore);
     describeRandomSteps(withStore);
   });
 }
@@ -188,6 +191,51 @@ function describeSingleSteps(withStore: WithStore): void {
       }
       await driver.reopen();
       driver.submit({ group: groupOf(37), truncateFrom: indexOf(2) });
+      await driver.reopen();
+    });
+  });
+}
+
+function describeMovedLogs(withStore: WithStore): void {
+  const entries = [1, 2, 3, 4, 5].map((index) => entryOf(index, 1));
+
+  test("a log begins after its base, and keeps what follows it", async () => {
+    await withStore([replicaOf(0)], async (driver) => {
+      driver.submit({ hardState: hardStateOf(1, 1, 4), entries });
+      driver.submit({ snapshot: positionOf(4, 1), base: positionOf(3, 1) });
+      await driver.reopen();
+      driver.submit({ hardState: hardStateOf(2, 1, 4), truncateFrom: indexOf(5) });
+      driver.submit({ entries: [entryOf(5, 2), entryOf(6, 2)] });
+      await driver.reopen();
+      driver.submit({ hardState: hardStateOf(2, 1, 6), snapshot: positionOf(6, 2) });
+      driver.submit({ base: positionOf(6, 2) });
+      await driver.reopen();
+      driver.submit({ entries: [entryOf(7, 2)] });
+      await driver.reopen();
+    });
+  });
+
+  test("an installed snapshot takes the place of the log, whatever that held", async () => {
+    await withStore([replicaOf(0)], async (driver) => {
+      driver.submit({ hardState: hardStateOf(1, 1, 2), entries });
+      const position = positionOf(4, 2);
+      const installed = { truncateFrom: indexOf(3), snapshot: position, base: position };
+      driver.submit({ hardState: hardStateOf(2, 1, 4), ...installed });
+      await driver.reopen();
+      driver.submit({ entries: [entryOf(5, 2)] });
+      const later = positionOf(1_000, 2);
+      driver.submit({ hardState: hardStateOf(2, 1, 1_000), snapshot: later, base: later });
+      await driver.reopen();
+      driver.submit({ entries: [entryOf(1_001, 2)] });
+      await driver.reopen();
+    });
+  });
+
+  test("a new log can begin with an installed snapshot", async () => {
+    await withStore([replicaOf(0)], async (driver) => {
+      const position = positionOf(9, 3);
+      const hardState = hardStateOf(3, undefined, 9);
+      driver.submit({ hardState, snapshot: position, base: position, entries: [entryOf(10, 3)] });
       await driver.reopen();
     });
   });
@@ -262,10 +310,40 @@ function describeMergedSteps(withStore: WithStore): void {
       { truncateFrom: indexOf(1), entries: [entryOf(1, 2), entryOf(2, 2)] },
     ],
     ["a commit index behind the end", { hardState: hardStateOf(2, 1, 3) }],
+    ["a base that is in no snapshot", { base: positionOf(1, 1) }],
+    ["a snapshot of what is not committed", { snapshot: positionOf(2, 2) }],
+    ["a snapshot of another entry", { snapshot: positionOf(1, 2) }],
+    ["a base of another time", { base: { ...positionOf(1, 1), timeMs: entryOf(2, 1).timeMs } }],
   ])("a step with %s is a bug, and is not written", async (_, parts) => {
     await withStore([replicaOf(0)], async (driver) => {
       const entries = [entryOf(1, 1), entryOf(2, 2)];
       driver.submit({ hardState: hardStateOf(2, 1, 1), entries });
+      const step = stepOf({ ...parts, onDurable: () => expect.unreachable() });
+      expect(() => driver.harness.store.submit(step)).toThrow(InvariantError);
+      await driver.reopen();
+    });
+  });
+}
+
+/** Kept apart from the table above: each needs a log that has moved already. */
+function describeBackwardSteps(withStore: WithStore): void {
+  test.each([
+    ["a base that goes back", { base: positionOf(1, 1) }],
+    ["a snapshot that goes back", { snapshot: positionOf(1, 1) }],
+    [
+      "entries that do not follow an installed snapshot",
+      {
+        hardState: hardStateOf(2, 1, 9),
+        snapshot: positionOf(9, 2),
+        base: positionOf(9, 2),
+        entries: [entryOf(4, 2)],
+      },
+    ],
+  ])("a step with %s is a bug, and is not written", async (_, parts) => {
+    await withStore([replicaOf(0)], async (driver) => {
+      const entries = [entryOf(1, 1), entryOf(2, 2), entryOf(3, 2)];
+      driver.submit({ hardState: hardStateOf(2, 1, 3), entries });
+      driver.submit({ snapshot: positionOf(3, 2), base: positionOf(2, 2) });
       const step = stepOf({ ...parts, onDurable: () => expect.unreachable() });
       expect(() => driver.harness.store.submit(step)).toThrow(InvariantError);
       await driver.reopen();

@@ -50,7 +50,7 @@ test.each<[string, (dir: string) => void]>([
 
 test("a marker of a later format asks for a later program", async () => {
   await withUsedStore(async (dir) => {
-    writeFileSync(join(dir, "raft.initialised"), "cadastre log store 2\nanything\n");
+    writeFileSync(join(dir, "raft.initialised"), "cadastre log store 3\nanything\n");
     await storageErrorOf(openStore(dir), "formatUnknown");
   });
 });

@@ -4,64 +4,26 @@ import type { DurableStep } from "../../src/replica/ports.ts";
 import type { StorageError } from "../../src/storage/errors.ts";
 import { LevelLogStore } from "../../src/storage/group-commit.ts";
 import { emptyHardStateRecord, GroupLog } from "../../src/storage/group-log.ts";
-import { entryKey, hardStateKey, STORE_HEAD_KEY } from "../../src/storage/keys.ts";
-import type { KeyValueStore, SyncedBatch } from "../../src/storage/level-db.ts";
-import { decodeHardState, decodeStoreHead } from "../../src/storage/records.ts";
-import { entryOf, groupOf, hardStateOf, indexOf, stepOf } from "../conformance/log-steps.ts";
-
-/** A database that keeps nothing and finishes its writes when the test says so. */
-class FakeDb implements KeyValueStore {
-  readonly writes: FakeBatch[] = [];
-  isClosed = false;
-
-  openBatch(): SyncedBatch {
-    return new FakeBatch(this.writes);
-  }
-
-  async deleteUnsynced(): Promise<void> {}
-
-  async compact(): Promise<void> {}
-
-  async *scan(): AsyncGenerator<never[]> {}
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-  }
-
-  /** The write that was started last. */
-  get last(): FakeBatch {
-    return this.writes.at(-1) ?? expect.fail("no write was started");
-  }
-}
-
-class FakeBatch implements SyncedBatch {
-  readonly changes: string[] = [];
-  readonly values = new Map<string, Bytes>();
-  readonly #started: FakeBatch[];
-  succeed: () => void = () => undefined;
-  fail: (error: unknown) => void = () => undefined;
-
-  constructor(started: FakeBatch[]) {
-    this.#started = started;
-  }
-
-  put(key: Bytes, value: Bytes): void {
-    this.changes.push(`put ${bytesToHex(key)}`);
-    this.values.set(bytesToHex(key), value);
-  }
-
-  delete(key: Bytes): void {
-    this.changes.push(`delete ${bytesToHex(key)}`);
-  }
-
-  write(): Promise<void> {
-    this.#started.push(this);
-    return new Promise((resolve, reject) => {
-      this.succeed = resolve;
-      this.fail = reject;
-    });
-  }
-}
+import {
+  entryKey,
+  hardStateKey,
+  snapshotPointerKey,
+  STORE_HEAD_KEY,
+} from "../../src/storage/keys.ts";
+import {
+  decodeHardState,
+  decodeSnapshotPointer,
+  decodeStoreHead,
+} from "../../src/storage/records.ts";
+import {
+  entryOf,
+  groupOf,
+  hardStateOf,
+  indexOf,
+  positionOf,
+  stepOf,
+} from "../conformance/log-steps.ts";
+import { type FakeBatch, FakeDb, turn } from "./fake-db.ts";
 
 function setUp(): {
   db: FakeDb;
@@ -85,13 +47,6 @@ function setUp(): {
   const submit = (name: string, parts: Partial<DurableStep>): void =>
     store.submit(stepOf({ ...parts, onDurable: () => told.push(name) }));
   return { db, store, fatal, told, submit };
-}
-
-/** Lets promises settle. */
-async function turn(): Promise<void> {
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 const entryHex = (group: number, index: number): string =>
@@ -167,6 +122,79 @@ test("an overwritten suffix is deleted in the batch that overwrites it", async (
     `put ${hardStateHex(0)}`,
     `put ${headHex}`,
   ]);
+});
+
+test("a checkpoint is one batch, and only behind it is the log's beginning deleted", async () => {
+  const { db, submit } = setUp();
+  submit("a", { hardState: hardStateOf(1), entries: [1, 2, 3, 4].map((at) => entryOf(at, 1)) });
+  await turn();
+  const hardState = hardStateOf(1, undefined, 3);
+  submit("b", { hardState, snapshot: positionOf(3, 1), base: positionOf(2, 1) });
+  db.last.succeed();
+  await turn();
+  const pointerHex = bytesToHex(snapshotPointerKey(groupOf(0)));
+  expect(db.last.changes).toEqual([
+    `put ${pointerHex}`,
+    `put ${hardStateHex(0)}`,
+    `put ${headHex}`,
+  ]);
+  expect(decodeSnapshotPointer(valueOf(db.last, pointerHex))).toMatchObject({
+    value: { group: 0, position: positionOf(3, 1) },
+  });
+  expect(decodeHardState(valueOf(db.last, hardStateHex(0)))).toMatchObject({
+    value: { base: positionOf(2, 1), snapshotIndex: 3, lastIndex: 4 },
+  });
+  expect(db.deletions).toEqual([]);
+  db.last.succeed();
+  await turn();
+  expect(db.deletions.map(({ keys }) => keys)).toEqual([[entryHex(0, 1), entryHex(0, 2)]]);
+});
+
+test("an installed snapshot deletes in its batch what lies above it, and no more", async () => {
+  const { db, submit } = setUp();
+  submit("a", {
+    hardState: hardStateOf(1, undefined, 2),
+    entries: [1, 2, 3, 4, 5, 6].map((at) => entryOf(at, 1)),
+  });
+  await turn();
+  const position = positionOf(4, 2);
+  submit("b", {
+    hardState: hardStateOf(2, undefined, 4),
+    truncateFrom: indexOf(3),
+    snapshot: position,
+    base: position,
+    entries: [entryOf(5, 2)],
+  });
+  db.last.succeed();
+  await turn();
+  const logged = db.last.changes.filter((change) => change.includes(" 4c"));
+  expect(logged).toEqual([`delete ${entryHex(0, 6)}`, `put ${entryHex(0, 5)}`]);
+  db.last.succeed();
+  await turn();
+  const remains = [1, 2, 3, 4].map((index) => entryHex(0, index));
+  expect(db.deletions.map(({ keys }) => keys)).toEqual([remains]);
+});
+
+test.each([
+  ["succeeds", (write: FakeBatch) => write.succeed()],
+  ["fails", (write: FakeBatch) => write.fail(new Error("gone"))],
+])("a rejected deletion ends the store, also if the write under way %s", async (_, finish) => {
+  const { db, submit, told, fatal } = setUp();
+  submit("a", { hardState: hardStateOf(1, 1, 1), entries: [entryOf(1, 1), entryOf(2, 1)] });
+  submit("b", { snapshot: positionOf(1, 1), base: positionOf(1, 1) });
+  await turn();
+  db.last.succeed();
+  await turn();
+  submit("c", { hardState: hardStateOf(2, 1, 1) });
+  await turn();
+  db.deletions[0]?.fail(Object.assign(new Error("IO error"), { code: "LEVEL_IO_ERROR" }));
+  await turn();
+  finish(db.last);
+  submit("d", { hardState: hardStateOf(3, 1, 1) });
+  await turn();
+  expect(told).toEqual(["a", "b"]);
+  expect(db.writes.length).toBe(2);
+  expect(fatal.map(({ code }) => code)).toEqual(["ioError"]);
 });
 
 test("a batch holds one hard state per group, of its last step, and counts itself", async () => {

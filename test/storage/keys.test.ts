@@ -6,6 +6,7 @@ import {
   hardStateKey,
   IDENTITY_KEY,
   parseKey,
+  snapshotPointerKey,
   STORE_HEAD_KEY,
 } from "../../src/storage/keys.ts";
 import { groupOf, indexOf } from "../conformance/log-steps.ts";
@@ -13,11 +14,12 @@ import { groupOf, indexOf } from "../conformance/log-steps.ts";
 const BIG_GROUP = groupOf(0xfedcba98);
 const BIG_INDEX = indexOf(2 ** 44 - 1);
 
-test("keys have these bytes (format 1)", () => {
+test("keys have these bytes (format 2)", () => {
   expect(bytesToHex(IDENTITY_KEY)).toBe("49");
   expect(bytesToHex(STORE_HEAD_KEY)).toBe("57");
   expect(bytesToHex(configurationKey(groupOf(1)))).toBe("4300000001");
   expect(bytesToHex(hardStateKey(BIG_GROUP))).toBe("48fedcba98");
+  expect(bytesToHex(snapshotPointerKey(groupOf(258)))).toBe("5300000102");
   expect(bytesToHex(entryKey(groupOf(1), indexOf(2)))).toBe("4c000000010000000000000002");
   expect(bytesToHex(entryKey(BIG_GROUP, BIG_INDEX))).toBe("4cfedcba9800000fffffffffff");
 });
@@ -30,6 +32,7 @@ test("keys sort by kind, group and index", () => {
     ...groups.map(hardStateKey),
     IDENTITY_KEY,
     ...groups.flatMap((group) => indexes.map((index) => entryKey(group, index))),
+    ...groups.map(snapshotPointerKey),
     STORE_HEAD_KEY,
   ];
   expect(sorted.toSorted(compareBytes)).toEqual(sorted);
@@ -41,9 +44,11 @@ test("what was made is parsed, and nothing else", () => {
   const group = BIG_GROUP;
   expect(parseKey(configurationKey(group))).toEqual({ kind: "configuration", group });
   expect(parseKey(hardStateKey(group))).toEqual({ kind: "hardState", group });
+  expect(parseKey(snapshotPointerKey(group))).toEqual({ kind: "snapshotPointer", group });
   const entry = entryKey(group, BIG_INDEX);
   expect(parseKey(entry)).toEqual({ kind: "entry", group, index: BIG_INDEX });
-  for (const key of [IDENTITY_KEY, configurationKey(group), hardStateKey(group), entry]) {
+  const groupKeys = [configurationKey, hardStateKey, snapshotPointerKey].map((of) => of(group));
+  for (const key of [IDENTITY_KEY, ...groupKeys, entry]) {
     expect(parseKey(Uint8Array.of(...key, 0))).toBeUndefined();
     expect(parseKey(key.subarray(1))).toBeUndefined();
   }

@@ -2,9 +2,20 @@ import { chmodSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ServerId } from "../../src/base/brands.ts";
+import { bytesEqual } from "../../src/base/bytes.ts";
 import type { StorageError } from "../../src/storage/errors.ts";
+import { entryKey } from "../../src/storage/keys.ts";
 import { openLogStore } from "../../src/storage/log-store.ts";
-import { entryOf, hardStateOf, replicaOf, START, stepOf } from "../conformance/log-steps.ts";
+import {
+  entryOf,
+  groupOf,
+  hardStateOf,
+  indexOf,
+  positionOf,
+  replicaOf,
+  START,
+  stepOf,
+} from "../conformance/log-steps.ts";
 import {
   asOrdinaryUser,
   createStore,
@@ -12,10 +23,12 @@ import {
   FIRST_STEP,
   IDENTITY,
   openStore,
+  readRecords,
   storageErrorOf,
   submitAndWait,
   withTempDir,
   withUsedStore,
+  writeRecords,
 } from "./level-harness.ts";
 
 const WRITE_BUFFER_BYTES = 32 * 2 ** 20;
@@ -37,6 +50,23 @@ test("a store is for one cluster and one server, and is free again after a refus
     const ofServer = openStore(dir, { serverId: 2 as ServerId });
     expect((await storageErrorOf(ofServer, "serverMismatch")).message).toContain(dir);
     await (await openStore(dir)).store.close();
+  });
+});
+
+test("remains that a crash brought back are left out, and deleted after the open", async () => {
+  await withUsedStore(async (dir) => {
+    const { store } = await openStore(dir);
+    const moved = { snapshot: positionOf(1, 1), base: positionOf(1, 1) };
+    await submitAndWait(store, stepOf({ hardState: hardStateOf(1, 1, 1), ...moved }));
+    await store.close();
+    const raftDir = join(dir, "raft");
+    const remains = entryKey(groupOf(0), indexOf(1));
+    expect(await hasKey(raftDir, remains)).toBe(false);
+    await writeRecords(raftDir, [{ key: remains, value: Uint8Array.of(1) }]);
+    const again = await openStore(dir);
+    expect(again.replicas).toMatchObject([{ ...moved, entries: [entryOf(2, 1)] }]);
+    await again.store.close();
+    expect(await hasKey(raftDir, remains)).toBe(false);
   });
 });
 
@@ -103,6 +133,10 @@ test("a write that the system refuses is not told, and what was told before is k
     await again.store.close();
   });
 });
+
+async function hasKey(raftDir: string, key: Uint8Array): Promise<boolean> {
+  return (await readRecords(raftDir)).some((record) => bytesEqual(record.key, key));
+}
 
 function nextWalPaths(dir: string): string[] {
   const raftDir = join(dir, "raft");

@@ -1,16 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ReplicaId, ServerId, Term } from "../../src/base/brands.ts";
+import type { LogTimeMs, ReplicaId, ServerId, Term } from "../../src/base/brands.ts";
 import { type Bytes, bytesToHex } from "../../src/base/bytes.ts";
 import { decodeEntry, encodeEntry } from "../../src/storage/entry-record.ts";
 import {
   decodeConfiguration,
   decodeHardState,
   decodeIdentity,
+  decodeSnapshotPointer,
   decodeStoreHead,
   encodeConfiguration,
   encodeHardState,
   encodeIdentity,
+  encodeSnapshotPointer,
   encodeStoreHead,
   type HardStateRecord,
 } from "../../src/storage/records.ts";
@@ -32,13 +34,18 @@ const configuration = {
 const hardState: HardStateRecord = {
   group: groupOf(3),
   hardState: hardStateOf(9, 2, 6),
-  firstIndex: indexOf(5),
-  prevTerm: 4 as Term,
-  prevChain: 0x11223344,
+  base: { index: indexOf(4), term: 4 as Term, timeMs: 40 as LogTimeMs },
+  baseChain: 0x11223344,
   lastIndex: indexOf(8),
   lastTerm: 7 as Term,
   lastChain: 0xffeeddcc,
+  snapshotIndex: indexOf(5),
   writeSequence: 2 ** 33 + 1,
+};
+
+const snapshotPointer = {
+  group: groupOf(3),
+  position: { index: indexOf(5), term: 4 as Term, timeMs: (2 ** 41) as LogTimeMs },
 };
 
 const storeHead = { writeSequence: 12, sequenceSum: 30, groupCount: 3 };
@@ -54,13 +61,14 @@ const RECORDS: readonly (readonly [string, Bytes, (value: Bytes) => unknown])[] 
   ["identity", encodeIdentity(identity), decodeIdentity],
   ["configuration", encodeConfiguration(configuration), decodeConfiguration],
   ["hard state", encodeHardState(hardState), decodeHardState],
+  ["snapshot pointer", encodeSnapshotPointer(snapshotPointer), decodeSnapshotPointer],
   ["store head", encodeStoreHead(storeHead), decodeStoreHead],
   ["entry", encodeEntry(entryRecord).value, decodeEntry],
 ];
 
 /** Fields in the order of the record, its checksum last. */
 const GOLDEN: readonly (readonly [string, string])[] = [
-  ["identity", "01 0001 0000000000000102 0002 6331 0004 752dc3bc 76e9bfca"],
+  ["identity", "01 0002 0000000000000102 0002 6331 0004 752dc3bc b8481c12"],
   [
     "configuration",
     "01 00000003 0000000000000002 0003 " +
@@ -68,10 +76,11 @@ const GOLDEN: readonly (readonly [string, string])[] = [
   ],
   [
     "hard state",
-    "01 00000003 0000000000000009 0000000000000002 0000000000000006 " +
-      "0000000000000005 0000000000000004 0000000000000008 0000000000000007 " +
-      "0000000200000001 11223344 ffeeddcc 231d0726",
+    "02 00000003 0000000000000009 0000000000000002 0000000000000006 " +
+      "0000000000000004 0000000000000004 0000000000000028 0000000000000008 0000000000000007 " +
+      "0000000000000005 0000000200000001 11223344 ffeeddcc 6e1f8a13",
   ],
+  ["snapshot pointer", "01 00000003 0000000000000005 0000000000000004 0000020000000000 eea0fc98"],
   ["store head", "01 000000000000000c 000000000000001e 0000000000000003 5072f664"],
   [
     "entry",
@@ -80,7 +89,7 @@ const GOLDEN: readonly (readonly [string, string])[] = [
   ],
 ];
 
-test("records have these bytes (format 1)", () => {
+test("records have these bytes (format 2)", () => {
   const written = RECORDS.map(([name, value]) => [name, bytesToHex(value)]);
   expect(written).toEqual(GOLDEN.map(([name, hex]) => [name, hex.replaceAll(" ", "")]));
 });
@@ -92,6 +101,10 @@ test("what was written is read", () => {
     value: configuration,
   });
   expect(decodeHardState(encodeHardState(hardState))).toEqual({ ok: true, value: hardState });
+  expect(decodeSnapshotPointer(encodeSnapshotPointer(snapshotPointer))).toEqual({
+    ok: true,
+    value: snapshotPointer,
+  });
   const unvoted = { ...hardState, hardState: hardStateOf(9, undefined, 6) };
   expect(decodeHardState(encodeHardState(unvoted))).toEqual({ ok: true, value: unvoted });
   expect(decodeStoreHead(encodeStoreHead(storeHead))).toEqual({ ok: true, value: storeHead });
@@ -162,11 +175,12 @@ test("a number that JavaScript cannot hold exactly is a flaw", () => {
 
 test("a hard state that contradicts itself is a flaw", () => {
   const contradictions: Partial<HardStateRecord>[] = [
-    { firstIndex: indexOf(0) },
     { lastIndex: indexOf(3) },
     { hardState: hardStateOf(9, 2, 9) },
     { hardState: hardStateOf(6, 2, 6) },
-    { prevTerm: 8 as Term },
+    { base: { ...hardState.base, term: 8 as Term } },
+    { snapshotIndex: indexOf(3) },
+    { snapshotIndex: indexOf(7) },
   ];
   for (const part of contradictions) {
     const decoded = decodeHardState(encodeHardState({ ...hardState, ...part }));

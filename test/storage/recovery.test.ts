@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
-import type { GroupId, ServerId } from "../../src/base/brands.ts";
+import type { GroupId, LogTimeMs, ServerId } from "../../src/base/brands.ts";
 import { type Bytes, bytesEqual, compareBytes } from "../../src/base/bytes.ts";
 import { CHAIN_START, encodeEntry } from "../../src/storage/entry-record.ts";
+import { LOG_START, type LogPosition } from "../../src/raft/types.ts";
 import { StorageError } from "../../src/storage/errors.ts";
+import { GroupLog } from "../../src/storage/group-log.ts";
 import {
   configurationKey,
   entryKey,
   hardStateKey,
   IDENTITY_KEY,
   parseKey,
+  snapshotPointerKey,
   STORE_HEAD_KEY,
 } from "../../src/storage/keys.ts";
 import type { KeyValue } from "../../src/storage/level-db.ts";
@@ -16,6 +19,7 @@ import {
   encodeConfiguration,
   encodeHardState,
   encodeIdentity,
+  encodeSnapshotPointer,
   encodeStoreHead,
   type HardStateRecord,
 } from "../../src/storage/records.ts";
@@ -24,16 +28,35 @@ import {
   type RecoveredStore,
   Recovery,
 } from "../../src/storage/recovery.ts";
-import { entryOf, groupOf, hardStateOf, indexOf, replicaOf } from "../conformance/log-steps.ts";
+import {
+  entryOf,
+  groupOf,
+  hardStateOf,
+  indexOf,
+  positionOf,
+  replicaOf,
+} from "../conformance/log-steps.ts";
 import { EXPECTED, IDENTITY, resealed } from "./level-harness.ts";
 
 type Records = readonly KeyValue[];
 
-/** Entry terms of each group, and the write that each group's last step was part of. */
-const GROUPS = [
-  { group: groupOf(0), terms: [1, 1, 2, 2, 3], writeSequence: 9 },
-  { group: groupOf(1), terms: [], writeSequence: 1 },
-  { group: groupOf(2), terms: [4, 4], writeSequence: 7 },
+interface TestGroup {
+  readonly group: GroupId;
+  /** Entry terms from index 1 on, also of those that are no longer there. */
+  readonly terms: readonly number[];
+  /** The write that the group's last step was part of. */
+  readonly writeSequence: number;
+  readonly baseIndex: number;
+  readonly snapshotIndex: number;
+}
+
+const NEVER_COMPACTED = { baseIndex: 0, snapshotIndex: 0 };
+
+const GROUPS: readonly TestGroup[] = [
+  { group: groupOf(0), terms: [1, 1, 2, 2, 3], writeSequence: 9, ...NEVER_COMPACTED },
+  { group: groupOf(1), terms: [], writeSequence: 1, ...NEVER_COMPACTED },
+  { group: groupOf(2), terms: [4, 4], writeSequence: 7, ...NEVER_COMPACTED },
+  { group: groupOf(3), terms: [5, 5, 6, 6], writeSequence: 8, baseIndex: 2, snapshotIndex: 3 },
 ];
 
 const SOUND = soundStore();
@@ -41,13 +64,21 @@ const SOUND = soundStore();
 test("a sound store is read whole", () => {
   const { identity, head, groups } = recover(SOUND);
   expect(identity).toEqual(IDENTITY);
-  expect(head).toEqual({ writeSequence: 9, sequenceSum: 17, groupCount: 3 });
-  const found = groups.map(({ bounds, entries }) => ({
+  expect(head).toEqual({ writeSequence: 9, sequenceSum: 25, groupCount: 4 });
+  const found = groups.map(({ bounds, log, entries, remains }) => ({
     group: bounds.group,
     terms: entries.map((entry) => entry.term),
-    writeSequence: bounds.writeSequence,
+    base: bounds.base,
+    snapshot: log.snapshot,
+    remains,
   }));
-  expect(found).toEqual(GROUPS);
+  const start = { base: LOG_START, snapshot: LOG_START, remains: undefined };
+  expect(found).toEqual([
+    { group: 0, terms: [1, 1, 2, 2, 3], ...start },
+    { group: 1, terms: [], ...start },
+    { group: 2, terms: [4, 4], ...start },
+    { group: 3, terms: [6, 6], ...start, base: positionOf(2, 5), snapshot: positionOf(3, 6) },
+  ]);
 });
 
 test("every flipped bit in the value of any record is found", () => {
@@ -110,14 +141,14 @@ test("a group that lost its hard state, its end, or all of it is named", () => {
   const group = groupOf(1);
   expect(errorOf(without(hardStateKey(group))).message).toMatch(/group 1, found: no hard state/);
   const noGroup = SOUND.filter(({ key }) => (parseKey(key) as { group?: number }).group !== 1);
-  expect(errorOf(noGroup).message).toMatch(/2 groups where 3 were written/);
+  expect(errorOf(noGroup).message).toMatch(/3 groups where 4 were written/);
   const noEnd = without(entryKey(groupOf(0), indexOf(5)));
   expect(errorOf(noEnd).place).toEqual({ group: 0, index: 5 });
 });
 
 test("a hard state that names another last entry is damage", () => {
   for (const change of [{ lastChain: 5 }, { lastTerm: entryOf(0, 2).term }]) {
-    const bounds = encodeHardState({ ...boundsOf(groupOf(0), [1, 1, 2, 2, 3], 9), ...change });
+    const bounds = encodeHardState({ ...boundsOf(groupOf(0)), ...change });
     const error = errorOf(replace(hardStateKey(groupOf(0)), bounds));
     expect(error.message).toMatch(/another last entry than the hard state names/);
   }
@@ -157,25 +188,60 @@ test("an entry of a group that is not there is refused", () => {
   expect(errorOf(inOrder([...SOUND, extra])).message).toMatch(/unknown group/);
 });
 
-test("remains below the first index are ignored, whatever they hold", () => {
-  const group = groupOf(0);
-  const terms = [1, 1, 2, 2, 3];
-  const chains = chainsOf(group, terms);
-  const bounds: HardStateRecord = {
-    ...boundsOf(group, terms, 9),
-    firstIndex: indexOf(3),
-    prevTerm: entryOf(2, 1).term,
-    prevChain: chains[2] ?? 0,
-  };
-  const compacted = replace(hardStateKey(group), encodeHardState(bounds));
-  const rotten = { key: entryKey(group, indexOf(2)), value: Uint8Array.of(1, 2, 3) };
-  const others = compacted.filter(({ key }) => !bytesEqual(key, rotten.key));
-  const entries = recover(inOrder([...others, rotten])).groups[0]?.entries ?? [];
-  expect(entries.map((entry) => entry.index)).toEqual([3, 4, 5]);
+test("entries at or below the base are remains: named, and not looked into", () => {
+  const rotten = [1, 2].map((index) => ({
+    key: entryKey(groupOf(3), indexOf(index)),
+    value: new Uint8Array(87),
+  }));
+  const group = recover(inOrder([...SOUND, ...rotten])).groups[3];
+  expect(group?.entries.map((entry) => entry.index)).toEqual([3, 4]);
+  expect(group?.remains).toEqual({ group: 3, firstIndex: 1, lastIndex: 2, storedBytes: 200 });
+});
+
+test("a log that begins after another base than its own breaks the chain", () => {
+  const bounds = encodeHardState({ ...boundsOf(groupOf(3)), baseChain: 5 });
+  const error = errorOf(replace(hardStateKey(groupOf(3)), bounds));
+  expect(error.message).toMatch(/index 3, found: an entry that does not follow/);
+});
+
+test("an installed snapshot is a log without entries that begins after it", () => {
+  const position = positionOf(70, 6);
+  const log = new GroupLog(boundsOf(groupOf(3)));
+  log.moveBase(position);
+  log.snapshot = position;
+  log.hardState = hardStateOf(6, 1, 70);
+  const pointer = encodeSnapshotPointer({ group: groupOf(3), position });
+  const hardState = encodeHardState(log.toRecord());
+  const records = replace(
+    snapshotPointerKey(groupOf(3)),
+    pointer,
+    replace(hardStateKey(groupOf(3)), hardState),
+  );
+  const group = recover(records).groups[3];
+  expect(group?.log.lastIndex).toBe(70);
+  expect(group?.entries).toEqual([]);
+  expect(group?.remains).toMatchObject({ firstIndex: 3, lastIndex: 4 });
+});
+
+test("a snapshot pointer that is not the one last written is damage", () => {
+  const key = snapshotPointerKey(groupOf(3));
+  const pointerTo = (position: LogPosition) =>
+    errorOf(replace(key, encodeSnapshotPointer({ group: groupOf(3), position })));
+  expect(pointerTo(positionOf(2, 5)).message).toMatch(
+    /group 3, found: a snapshot pointer to 2 where 3 was written/,
+  );
+  expect(pointerTo(positionOf(3, 5)).message).toMatch(/contradicts the log/);
+  expect(pointerTo({ ...positionOf(3, 6), timeMs: 31 as LogTimeMs }).message).toMatch(
+    /contradicts the log/,
+  );
+  expect(errorOf(without(key)).message).toMatch(/a snapshot pointer to 0 where 3 was written/);
+  const value = encodeSnapshotPointer({ group: groupOf(1), position: positionOf(3, 6) });
+  const extra = { key: snapshotPointerKey(groupOf(1)), value };
+  expect(errorOf(inOrder([...SOUND, extra])).message).toMatch(/to 3 where 0 was written/);
 });
 
 test("a group whose last step alone was lost is found by the store head", () => {
-  const before = encodeHardState(boundsOf(groupOf(2), [4, 4], 6));
+  const before = encodeHardState({ ...boundsOf(groupOf(2)), writeSequence: 6 });
   const error = errorOf(replace(hardStateKey(groupOf(2)), before));
   expect(error.message).toMatch(/a hard state that is not the last one written/);
 });
@@ -189,7 +255,7 @@ test.each([
   const record = entryRecord(group, 5, 3);
   const entry = { ...record.entry, ...change } as typeof record.entry;
   const { value, chain } = encodeEntry({ ...record, entry, prevChain });
-  const bounds = { ...boundsOf(group, [1, 1, 2, 2, 3], 9), lastChain: chain };
+  const bounds = { ...boundsOf(group), lastChain: chain };
   const changed = replace(hardStateKey(group), encodeHardState(bounds));
   expect(errorOf(replace(entryKey(group, indexOf(5)), value, changed)).message).toContain(what);
 });
@@ -199,7 +265,7 @@ test("an entry that was written before the one in front of it is damage", () => 
   const prevChain = chainsOf(group, [4])[1] ?? 0;
   const record = { ...entryRecord(group, 2, 4), writeSequence: 1, prevChain };
   const { value, chain } = encodeEntry(record);
-  const bounds = { ...boundsOf(group, [4, 4], 7), lastChain: chain };
+  const bounds = { ...boundsOf(group), lastChain: chain };
   const changed = replace(hardStateKey(group), encodeHardState(bounds));
   const error = errorOf(replace(entryKey(group, indexOf(2)), value, changed));
   expect(error.message).toMatch(/written before the one in front of it/);
@@ -213,7 +279,7 @@ test("an entry that claims a later write than its group's hard state is damage",
     writeSequence: 8,
     prevChain,
   });
-  const bounds = { ...boundsOf(group, [4, 4], 7), lastChain: chain };
+  const bounds = { ...boundsOf(group), lastChain: chain };
   const changed = replace(hardStateKey(group), encodeHardState(bounds));
   const error = errorOf(replace(entryKey(group, indexOf(2)), value, changed));
   expect(error.message).toMatch(/newer than the hard state/);
@@ -239,17 +305,20 @@ function soundStore(): Records {
     { key: IDENTITY_KEY, value: encodeIdentity(IDENTITY) },
     { key: STORE_HEAD_KEY, value: encodeStoreHead(headOf()) },
   ];
-  for (const { group, terms, writeSequence } of GROUPS) {
+  for (const { group, terms, baseIndex, snapshotIndex } of GROUPS) {
     const configuration = encodeConfiguration({ ...replicaOf(group), group });
     records.push({ key: configurationKey(group), value: configuration });
-    const bounds = encodeHardState(boundsOf(group, terms, writeSequence));
-    records.push({ key: hardStateKey(group), value: bounds });
+    records.push({ key: hardStateKey(group), value: encodeHardState(boundsOf(group)) });
     let prevChain = CHAIN_START;
     for (const [at, term] of terms.entries()) {
       const { value, chain } = encodeEntry({ ...entryRecord(group, at + 1, term), prevChain });
-      records.push({ key: entryKey(group, indexOf(at + 1)), value });
+      if (at >= baseIndex) records.push({ key: entryKey(group, indexOf(at + 1)), value });
       prevChain = chain;
     }
+    if (snapshotIndex === 0) continue;
+    const position = positionOf(snapshotIndex, terms[snapshotIndex - 1] ?? 0);
+    const pointer = encodeSnapshotPointer({ group, position });
+    records.push({ key: snapshotPointerKey(group), value: pointer });
   }
   return inOrder(records);
 }
@@ -260,21 +329,20 @@ function headOf(): { writeSequence: number; sequenceSum: number; groupCount: num
   return { writeSequence: Math.max(...sequences), sequenceSum, groupCount: GROUPS.length };
 }
 
-function boundsOf(
-  group: GroupId,
-  terms: readonly number[],
-  writeSequence: number,
-): HardStateRecord {
+function boundsOf(group: GroupId): HardStateRecord {
+  const found = GROUPS.find((one) => one.group === group) ?? expect.fail("no such group");
+  const { terms, writeSequence, baseIndex, snapshotIndex } = found;
   const lastTerm = terms.at(-1) ?? 0;
+  const chains = chainsOf(group, terms);
   return {
     group,
     hardState: hardStateOf(lastTerm, 1, terms.length),
-    firstIndex: indexOf(1),
-    prevTerm: entryOf(0, 0).term,
-    prevChain: CHAIN_START,
+    base: positionOf(baseIndex, terms[baseIndex - 1] ?? 0),
+    baseChain: chains[baseIndex] ?? CHAIN_START,
     lastIndex: indexOf(terms.length),
     lastTerm: entryOf(0, lastTerm).term,
-    lastChain: chainsOf(group, terms).at(-1) ?? CHAIN_START,
+    lastChain: chains.at(-1) ?? CHAIN_START,
+    snapshotIndex: indexOf(snapshotIndex),
     writeSequence,
   };
 }
