@@ -83,6 +83,10 @@ export class RealCluster {
     this.#processes.get(id)?.kill(signal);
   }
 
+  pid(id: number): number {
+    return this.#processes.get(id)?.pid ?? 0;
+  }
+
   isRunning(id: number): boolean {
     const child = this.#processes.get(id);
     return child !== undefined && child.exitCode === null && child.signalCode === null;
