@@ -269,7 +269,7 @@ class Soak {
     const bounds = this.#deaths.map(({ boundMs }) => boundMs.toFixed(0)).join(", ");
     return (
       `leases over ${this.#kills} killed leaders: ${RANGES} ranges, leases of ${LEASE_MS} ms; ` +
-      `${this.#deaths.length} owners died, their ranges free after ${took} ms (bounds ${bounds}); ` +
+      `${this.#deaths.length} owners died, ranges free after ${took} ms (bounds ${bounds}); ` +
       `${this.#expiries} expiries, ${this.#grants} grants sent; without an answer for ` +
       `${Math.max(0, ...outages).toFixed(0)} ms at most`
     );

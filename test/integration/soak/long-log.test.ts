@@ -230,7 +230,8 @@ function table(samples: readonly Sample[]): string {
     bytes.map((one) => (one / 2 ** 20).toFixed(0).padStart(5)).join("");
   const rows = samples.map(
     ({ requests, seconds, diskBytes, memoryBytes }) =>
-      `${String(requests).padStart(9)} ${seconds.toFixed(0).padStart(6)} ${mib(diskBytes)} ${mib(memoryBytes)}`,
+      `${String(requests).padStart(9)} ${seconds.toFixed(0).padStart(6)} ` +
+      `${mib(diskBytes)} ${mib(memoryBytes)}`,
   );
   return [" requests      s  disk MiB       resident MiB", ...rows].join("\n");
 }
