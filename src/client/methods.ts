@@ -117,7 +117,7 @@ export function ownershipMethods(core: MethodCore): ClientOwnership {
   return {
     register: (input, options = {}) =>
       core.withRequestId(input.requestId, ROOT_GROUP, options, (requestId, left) => {
-        const request = { ...input, requestId };
+        const request = { ...input, requestId, start: input.start };
         return core.call(
           mutation("register", ROOT_GROUP, (s, c) => s.ownership.register(request, c), requestId),
           left,

@@ -36,7 +36,7 @@ export type ListRangesInput = Loose<
  * id (register, grant, withdrawSuccessor) or because a repeat has no further effect (the others).
  */
 export interface ClientOwnership {
-  readonly register: Call<Loose<api.RegisterRequest, "requestId">, api.RegisterAnswer>;
+  readonly register: Call<Loose<api.RegisterRequest, "requestId" | "start">, api.RegisterAnswer>;
   readonly openSession: Call<api.OpenSessionRequest, api.OpenSessionAnswer>;
   readonly accept: Call<api.RangeEpochsRequest, api.RangeEpochsAnswer>;
   readonly renew: Call<api.RenewRequest, api.RenewAnswer>;

@@ -187,6 +187,15 @@ export interface RegisterRequest {
   readonly zone: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly capacity: number;
+  readonly start: ProcessStart | undefined;
+}
+
+/** By it the directory tells that the process before this one is dead (law 13). */
+export interface ProcessStart {
+  readonly bootId: string;
+  /** "device:inode". */
+  readonly lockFile: string;
+  readonly startCount: number;
 }
 
 export interface RegisterAnswer {
@@ -194,6 +203,9 @@ export interface RegisterAnswer {
   readonly incarnation: Incarnation;
   readonly shardGroups: readonly GroupId[];
   readonly replayed: boolean;
+  /** undefined: the first registration of the node. */
+  readonly predecessor: Incarnation | undefined;
+  readonly proven: boolean;
 }
 
 export interface OpenSessionRequest {

@@ -13,6 +13,8 @@ import {
   message,
   name,
   oneOf,
+  optional,
+  text,
   uint32,
   uint64,
   unless,
@@ -32,25 +34,32 @@ import type { In, MessageCodec, Out } from "./shapes.ts";
 
 const UUID_PATTERN = /^[0-9a-f]{32}$/;
 
-/** One spelling inside, lower case without dashes: two spellings are no two data directories. */
-const dataUuid: Codec<string, string, string> = {
-  toProto: (uuid) => uuid,
+/** One spelling inside, lower case without dashes: two spellings are no two directories or boots. */
+const uuid: Codec<string, string, string> = {
+  toProto: (value) => value,
   fromProto: (wire) => {
-    const uuid = wire.length > 64 ? "" : wire.replaceAll("-", "").toLowerCase();
-    return UUID_PATTERN.test(uuid) ? uuid : new Flaw("must be 32 hex digits, dashes allowed");
+    const value = wire.length > 64 ? "" : wire.replaceAll("-", "").toLowerCase();
+    return UUID_PATTERN.test(value) ? value : new Flaw("must be 32 hex digits, dashes allowed");
   },
 };
+
+const processStart: MessageCodec<api.ProcessStart, "ProcessStart"> = message({
+  bootId: uuid,
+  lockFile: text({ max: 41, pattern: /^\d{1,20}:\d{1,20}$/, form: "a device and an inode, D:I" }),
+  startCount: uint64({ min: 1 }),
+});
 
 export const registerRequest: MessageCodec<api.RegisterRequest, "RegisterRequest"> = message({
   requestId,
   nodeId: name,
-  dataUuid,
+  dataUuid: uuid,
   addresses: checked(addresses, (all) =>
     all.length === 0 ? new Flaw("has no address; clients need one") : undefined,
   ),
   zone,
   labels,
   capacity: uint64(),
+  start: optional(processStart),
 });
 
 export const registerAnswer: MessageCodec<api.RegisterAnswer, "RegisterResponse"> = message({
@@ -58,6 +67,8 @@ export const registerAnswer: MessageCodec<api.RegisterAnswer, "RegisterResponse"
   incarnation: uint64({ min: 1 }),
   shardGroups: list(uint32({ min: 1 })),
   replayed: bool,
+  predecessor: unless("0", uint64()),
+  proven: bool,
 });
 
 export const openSessionRequest: MessageCodec<api.OpenSessionRequest, "OpenSessionRequest"> =

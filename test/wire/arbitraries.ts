@@ -318,12 +318,22 @@ export const SAMPLES: Samples = {
         zone: fc.oneof(name, fc.constant("")),
         labels,
         capacity: whole<number>(),
+        start: fc.option(
+          fc.record({
+            bootId: fc.stringMatching(/^[0-9a-f]{32}$/),
+            lockFile: fc.stringMatching(/^\d{1,20}:\d{1,20}$/),
+            startCount: whole<number>(1),
+          }),
+          { nil: undefined },
+        ),
       }),
       answer: fc.record({
         header,
         incarnation: whole<Incarnation>(1),
         shardGroups: list(uint32<GroupId>(1)),
         replayed: fc.boolean(),
+        predecessor: fc.option(whole<Incarnation>(1), { nil: undefined }),
+        proven: fc.boolean(),
       }),
     },
     openSession: {

@@ -14,6 +14,7 @@ const grantItem = {
   expectedDescriptorRevision: "17",
   nodeId: "node-a",
 };
+const start = { bootId: "0".repeat(32), lockFile: "2049:77", startCount: "3" };
 const MAX_UINT64 = "18446744073709551615";
 const TWO_53 = "9007199254740992";
 const tooLongKey = Buffer.alloc(4_097);
@@ -129,6 +130,11 @@ const OWNERSHIP: readonly Case[] = [
   ["register", { dataUuid: "0123" }, "data_uuid"],
   ["register", { dataUuid: "g".repeat(32) }, "data_uuid"],
   ["register", { dataUuid: "-".repeat(100_000) }, "data_uuid"],
+  ["register", { start: { ...start, bootId: "" } }, "start.boot_id"],
+  ["register", { start: { ...start, lockFile: "2049" } }, "start.lock_file"],
+  ["register", { start: { ...start, lockFile: `1:${"2".repeat(21)}` } }, "start.lock_file"],
+  ["register", { start: { ...start, startCount: "0" } }, "start.start_count"],
+  ["register", { start: { ...start, startCount: TWO_53 } }, "start.start_count"],
   ["register", { addresses: [] }, "addresses"],
   ["register", { addresses: many(9, () => "h:1") }, "addresses"],
   ["register", { addresses: ["h:1", ""] }, "addresses[1]"],

@@ -28,6 +28,8 @@ import {
   labelCodec,
   type NodeRecord,
   nodeRecordCodec,
+  type ProcessStart,
+  processStartCodec,
 } from "./types.ts";
 
 export interface RootRequest {
@@ -63,6 +65,7 @@ export interface RegisterNode {
   readonly kind: "registerNode";
   readonly nodeId: string;
   readonly dataUuid: string;
+  readonly start: ProcessStart | undefined;
   readonly addresses: readonly string[];
   readonly zone: string;
   readonly labels: readonly Label[];
@@ -115,6 +118,7 @@ export const rootCommandCodec: Codec<RootCommand> = union<RootCommand>({
     struct({
       nodeId: text,
       dataUuid: text,
+      start: optional(processStartCodec),
       addresses: list(text),
       zone: text,
       labels: list(labelCodec),

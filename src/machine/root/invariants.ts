@@ -6,18 +6,14 @@
 import { assert } from "../../base/assert.ts";
 import { bytesEqual } from "../../base/bytes.ts";
 import type { RootState } from "./state.ts";
-import type { KeyspaceRecord } from "./types.ts";
+import type { KeyspaceRecord, NodeRecord } from "./types.ts";
 
 /** What the delta checks compare with: a picture of the state before an entry. */
 export interface RootPicture {
   readonly revision: number;
   readonly timeMs: number;
   readonly keyspaces: readonly KeyspaceRecord[];
-  readonly nodes: readonly {
-    readonly nodeId: string;
-    readonly dataUuid: string;
-    readonly incarnation: number;
-  }[];
+  readonly nodes: readonly NodeRecord[];
 }
 
 export function pictureOfRoot(state: RootState): RootPicture {
@@ -37,8 +33,10 @@ export function checkRoot(state: RootState): void {
     assert(keyspaceId <= state.lastKeyspaceId, "MR1: ids are given in order");
     checkSpans(state, keyspace);
   }
-  for (const { incarnation } of state.nodes.values()) {
+  for (const { incarnation, predecessor, provenSince } of state.nodes.values()) {
     assert(incarnation <= state.revision, "MR3: an incarnation is a revision of the past");
+    assert(predecessor < incarnation, "MR3: a predecessor registered before");
+    assert(provenSince <= incarnation && provenSince > 0, "MR3: a chain of proofs has a beginning");
   }
 }
 
@@ -65,9 +63,13 @@ export function checkRootDelta(before: RootPicture, state: RootState): void {
     assert(now.settings === earlier.settings, "MR5: settings never change");
     assert(now.createdRevision === earlier.createdRevision, "MR5: nor does the creation");
   }
-  for (const { nodeId, dataUuid, incarnation } of before.nodes) {
+  for (const { nodeId, dataUuid, incarnation, provenSince } of before.nodes) {
     const now = state.nodes.get(nodeId);
     assert(now?.dataUuid === dataUuid, "MR6: a node keeps its data directory");
     assert(now.incarnation >= incarnation, "MR6: incarnations never go back");
+    if (now.incarnation === incarnation) continue;
+    assert(now.predecessor === incarnation, "MR7: a predecessor is the registration before");
+    const isFresh = now.provenSince === now.incarnation;
+    assert(isFresh || now.provenSince === provenSince, "MR7: a proof continues the chain before");
   }
 }

@@ -44,7 +44,7 @@ import {
 } from "./commands.ts";
 import { openRootCut, ROOT_FORM, RootBuilder } from "./snapshot.ts";
 import { emptyRoot, type RootState } from "./state.ts";
-import type { KeyspaceRecord } from "./types.ts";
+import type { KeyspaceRecord, NodeRecord, ProcessStart } from "./types.ts";
 
 /**
  * The root is small enough for every client to hold (law 27), and the lease terms of all keyspaces
@@ -184,11 +184,15 @@ export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEv
   }
 
   #registerNode(command: RegisterNode): RootResult {
-    const { nodeId, dataUuid, addresses, zone, labels, capacity } = command;
+    const { kind: _, ...facts } = command;
+    const { nodeId, dataUuid } = facts;
     const known = this.state.nodes.get(nodeId);
     if (known !== undefined && known.dataUuid !== dataUuid) return refuse("nodeIdTaken", nodeId);
     const incarnation = this.state.revision as number as Incarnation;
-    const node = { nodeId, dataUuid, incarnation, addresses, zone, labels, capacity };
+    const predecessor = known?.incarnation ?? (0 as Incarnation);
+    const isProven = known !== undefined && provesEnd(known.start, command.start);
+    const provenSince = isProven ? known.provenSince : incarnation;
+    const node: NodeRecord = { ...facts, incarnation, predecessor, provenSince };
     this.state.nodes.set(nodeId, node);
     this.#events.push({ kind: "nodeRegistered", node });
     return { kind: "nodeRegistered", node };
@@ -198,6 +202,21 @@ export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEv
     this.state.keyspaces.set(keyspace.keyspaceId, keyspace);
     this.#events.push({ kind: "keyspaceChanged", keyspace });
   }
+}
+
+/**
+ * Whether the process that now starts shows that the one before it is dead (law 13): on the same
+ * boot of the same machine it has the kernel's exclusive lock of the same file, and no other
+ * process has started on these data in between. The data's uuid is the same anyway.
+ */
+function provesEnd(before: ProcessStart | undefined, now: ProcessStart | undefined): boolean {
+  return (
+    before !== undefined &&
+    now !== undefined &&
+    now.bootId === before.bootId &&
+    now.lockFile === before.lockFile &&
+    now.startCount === before.startCount + 1
+  );
 }
 
 function refuse(reason: RootRefused["reason"], subject: string): RootResult {

@@ -125,7 +125,10 @@ export class RootBuilder implements StateBuilder<StoredRoot> {
     const { nodes, revision } = this.#state;
     const last = nodes.last()?.[0];
     if (last !== undefined && last >= node.nodeId) return "nodes are not in order";
-    if (node.incarnation > revision) return "an incarnation is of the future";
+    const { incarnation, predecessor, provenSince } = node;
+    if (incarnation > revision) return "an incarnation is of the future";
+    const isChain = predecessor < incarnation && provenSince > 0 && provenSince <= incarnation;
+    if (!isChain) return "a registration does not follow the one before";
     nodes.set(node.nodeId, node);
     return undefined;
   }

@@ -72,12 +72,34 @@ export interface GroupSpan {
   readonly group: GroupId;
 }
 
+/**
+ * What a storage node's process states when it registers, so that the root can tell whether the
+ * process before it is dead (law 13).
+ */
+export interface ProcessStart {
+  /** Of the kernel: drawn at each boot of a machine. */
+  readonly bootId: string;
+  /** "device:inode" of the file that the kernel keeps locked for the process. */
+  readonly lockFile: string;
+  /** Raised durably in the data directory at every start. */
+  readonly startCount: number;
+}
+
 /** A storage node and its present registration. */
 export interface NodeRecord {
   readonly nodeId: string;
   /** Of the node's data directory; bound to the node id for good (law 13). */
   readonly dataUuid: string;
   readonly incarnation: Incarnation;
+  /** The incarnation of the registration before this one; 0: there was none. */
+  readonly predecessor: Incarnation;
+  /**
+   * The last incarnation whose registration proved nothing: this one, or an earlier one. Every
+   * registration after it was proven, so all incarnations from it on, but for this one, are dead.
+   */
+  readonly provenSince: Incarnation;
+  /** undefined: the process could not state it, and the next registration proves nothing. */
+  readonly start: ProcessStart | undefined;
   readonly addresses: readonly string[];
   readonly zone: string;
   /** Ascending by name, no repeats. */
@@ -130,10 +152,19 @@ export const keyspaceRecordCodec: Codec<KeyspaceRecord> = struct<KeyspaceRecord>
 
 export const labelCodec: Codec<Label> = struct<Label>({ name: text, value: text });
 
+export const processStartCodec: Codec<ProcessStart> = struct<ProcessStart>({
+  bootId: text,
+  lockFile: text,
+  startCount: uint,
+});
+
 export const nodeRecordCodec: Codec<NodeRecord> = struct<NodeRecord>({
   nodeId: text,
   dataUuid: text,
   incarnation: brandedUint<Incarnation>(),
+  predecessor: brandedUint<Incarnation>(),
+  provenSince: brandedUint<Incarnation>(),
+  start: optional(processStartCodec),
   addresses: list(text),
   zone: text,
   labels: list(labelCodec),

@@ -49,7 +49,7 @@ async function register(
   request: api.RegisterRequest,
   context: CallContext,
 ): Promise<Result<api.RegisterAnswer, api.Refusal>> {
-  const { requestId, nodeId, dataUuid, addresses, zone, capacity } = request;
+  const { requestId, nodeId, dataUuid, addresses, zone, capacity, start } = request;
   const labels = Object.entries(request.labels)
     .map(([name, value]) => ({ name, value }))
     .toSorted((a, b) => compareStrings(a.name, b.name));
@@ -57,6 +57,7 @@ async function register(
     kind: "registerNode",
     nodeId,
     dataUuid: dataUuid.replaceAll("-", "").toLowerCase(),
+    start,
     addresses,
     zone,
     labels,
@@ -67,9 +68,12 @@ async function register(
   const { replayed, revision, result } = outcome.answer;
   if (result.kind === "refused") return failed(refuseByRoot(result));
   if (result.kind !== "nodeRegistered") return failed(unexpected(result.kind));
+  const { incarnation, predecessor, provenSince } = result.node;
   return ok({
     header: headerOf(groups, groups.root.group, revision),
-    incarnation: result.node.incarnation,
+    incarnation,
+    predecessor: predecessor === 0 ? undefined : predecessor,
+    proven: provenSince < incarnation,
     shardGroups: groups.rootState.cluster?.shardGroups ?? [...groups.shards.keys()],
     replayed,
   });

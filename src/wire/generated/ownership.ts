@@ -18,6 +18,7 @@ import type { OpenSessionResponse as _cadastre_v1_OpenSessionResponse, OpenSessi
 import type { Owner as _cadastre_v1_Owner, Owner__Output as _cadastre_v1_Owner__Output } from './cadastre/v1/Owner.ts';
 import type { OwnershipClient as _cadastre_v1_OwnershipClient, OwnershipDefinition as _cadastre_v1_OwnershipDefinition } from './cadastre/v1/Ownership.ts';
 import type { OwnershipDetail as _cadastre_v1_OwnershipDetail, OwnershipDetail__Output as _cadastre_v1_OwnershipDetail__Output } from './cadastre/v1/OwnershipDetail.ts';
+import type { ProcessStart as _cadastre_v1_ProcessStart, ProcessStart__Output as _cadastre_v1_ProcessStart__Output } from './cadastre/v1/ProcessStart.ts';
 import type { RangeEpoch as _cadastre_v1_RangeEpoch, RangeEpoch__Output as _cadastre_v1_RangeEpoch__Output } from './cadastre/v1/RangeEpoch.ts';
 import type { RangeRecord as _cadastre_v1_RangeRecord, RangeRecord__Output as _cadastre_v1_RangeRecord__Output } from './cadastre/v1/RangeRecord.ts';
 import type { RangeReplica as _cadastre_v1_RangeReplica, RangeReplica__Output as _cadastre_v1_RangeReplica__Output } from './cadastre/v1/RangeReplica.ts';
@@ -62,6 +63,7 @@ export interface ProtoGrpcType {
       Owner: MessageTypeDefinition<_cadastre_v1_Owner, _cadastre_v1_Owner__Output>
       Ownership: SubtypeConstructor<typeof grpc.Client, _cadastre_v1_OwnershipClient> & { service: _cadastre_v1_OwnershipDefinition }
       OwnershipDetail: MessageTypeDefinition<_cadastre_v1_OwnershipDetail, _cadastre_v1_OwnershipDetail__Output>
+      ProcessStart: MessageTypeDefinition<_cadastre_v1_ProcessStart, _cadastre_v1_ProcessStart__Output>
       RangeEpoch: MessageTypeDefinition<_cadastre_v1_RangeEpoch, _cadastre_v1_RangeEpoch__Output>
       RangeRecord: MessageTypeDefinition<_cadastre_v1_RangeRecord, _cadastre_v1_RangeRecord__Output>
       RangeReplica: MessageTypeDefinition<_cadastre_v1_RangeReplica, _cadastre_v1_RangeReplica__Output>

@@ -45,13 +45,16 @@ const SETTINGS_BYTES = "02 6b73  01  01 00  01  01  b817  e807";
 const NODE = {
   nodeId: "a",
   dataUuid: "u1",
+  start: { bootId: "b0", lockFile: "8:9", startCount: 300 },
   addresses: ["h:1", "i:2"],
   zone: "z",
   labels: [{ name: "disk", value: "ssd" }],
   capacity: 300,
 } as const;
 const NODE_ID_BYTES = "01 61  02 7531";
-const NODE_REST_BYTES = "02  03 683a31  03 693a32  01 7a  01  04 6469736b 03 737364  ac02";
+/** Start (boot id, lock file, count), then addresses, zone, labels, capacity. */
+const NODE_REST_BYTES =
+  "01 02 6230 03 383a39 ac02  02  03 683a31  03 693a32  01 7a  01  04 6469736b 03 737364  ac02";
 
 /** Without a request id: 00, then tag and fields. */
 const REQUESTS: readonly Golden<RootRequest>[] = [
@@ -125,9 +128,17 @@ const ANSWERS: readonly Golden<RootAnswer>[] = [
     value: {
       replayed: false,
       revision: 9 as Revision,
-      result: { kind: "nodeRegistered", node: { ...NODE, incarnation: 9 as Incarnation } },
+      result: {
+        kind: "nodeRegistered",
+        node: {
+          ...NODE,
+          incarnation: 9 as Incarnation,
+          predecessor: 7 as Incarnation,
+          provenSince: 5 as Incarnation,
+        },
+      },
     },
-    bytes: `00 09 03 ${NODE_ID_BYTES} 09 ${NODE_REST_BYTES}`,
+    bytes: `00 09 03 ${NODE_ID_BYTES} 09 07 05 ${NODE_REST_BYTES}`,
   },
   {
     value: {
@@ -191,6 +202,7 @@ const settings = fc.record({
 const node = {
   nodeId: anyText,
   dataUuid: anyText,
+  start: maybe(fc.record({ bootId: anyText, lockFile: anyText, startCount: anyUint })),
   addresses: fc.array(anyText, { maxLength: 3 }),
   zone: anyText,
   labels: fc.array(fc.record({ name: anyText, value: anyText }), { maxLength: 3 }),
@@ -225,7 +237,12 @@ test("any answer is read back as it was written", () => {
     fc.record({ kind: fc.constant("keyspaceRecorded" as const), keyspace }),
     fc.record({
       kind: fc.constant("nodeRegistered" as const),
-      node: fc.record({ ...node, incarnation: branded<Incarnation>() }),
+      node: fc.record({
+        ...node,
+        incarnation: branded<Incarnation>(),
+        predecessor: branded<Incarnation>(),
+        provenSince: branded<Incarnation>(),
+      }),
     }),
   );
   const answers = fc.record({ replayed: fc.boolean(), revision: branded<Revision>(), result });

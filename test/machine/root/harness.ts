@@ -17,7 +17,12 @@ import type {
 } from "../../../src/machine/root/commands.ts";
 import { checkRoot, checkRootDelta, pictureOfRoot } from "../../../src/machine/root/invariants.ts";
 import { RootMachine } from "../../../src/machine/root/machine.ts";
-import type { ClusterRecord, KeyspaceSettings } from "../../../src/machine/root/types.ts";
+import type {
+  ClusterRecord,
+  KeyspaceSettings,
+  NodeRecord,
+  ProcessStart,
+} from "../../../src/machine/root/types.ts";
 
 export const CLUSTER: ClusterRecord = {
   clusterId: "c1",
@@ -88,9 +93,15 @@ export class RootHarness {
     return this.apply({ kind: "createKeyspace", settings, group: group as GroupId });
   }
 
-  register(nodeId: string, dataUuid = `uuid-${nodeId}`): RootStep {
+  register(nodeId: string, dataUuid = `uuid-${nodeId}`, start?: ProcessStart): RootStep {
     const rest = { addresses: ["h:9"], zone: "z", labels: [], capacity: 1 };
-    return this.apply({ kind: "registerNode", nodeId, dataUuid, ...rest });
+    return this.apply({ kind: "registerNode", nodeId, dataUuid, start, ...rest });
+  }
+
+  node(nodeId: string): NodeRecord {
+    const node = this.machine.state.nodes.get(nodeId);
+    if (node === undefined) throw new Error(`${nodeId} has registered`);
+    return node;
   }
 
   #nextMeta(): { index: LogIndex; term: Term; timeMs: LogTimeMs } {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Incarnation, LogIndex, LogTimeMs, Revision, Term } from "../../../src/base/brands.ts";
 import { Prng } from "../../../src/base/prng.ts";
 import type { RootCommand, RootRequest } from "../../../src/machine/root/commands.ts";
+import type { ProcessStart } from "../../../src/machine/root/types.ts";
 import { KEYSPACES_MAX, RootMachine } from "../../../src/machine/root/machine.ts";
 import { CLUSTER, RootHarness, type RootStep } from "./harness.ts";
 import { randomCommand } from "./random-commands.ts";
@@ -78,12 +79,57 @@ test("a node id is bound to its data directory: another uuid is refused by name 
   expect(root.machine.state.nodes.get("a")).toBe(before);
 });
 
+const START = { bootId: "boot", lockFile: "8:77", startCount: 3 };
+
+test("a registration is proven by the same boot, the same locked file and the next count (law 13)", () => {
+  const cases: [what: string, now: Partial<ProcessStart> | undefined, isProven: boolean][] = [
+    ["all of them", {}, true],
+    ["another boot", { bootId: "other" }, false],
+    ["another file", { lockFile: "8:78" }, false],
+    ["the same count", { startCount: 3 }, false],
+    ["a count between that never registered", { startCount: 5 }, false],
+    ["an earlier count", { startCount: 2 }, false],
+    ["nothing stated", undefined, false],
+  ];
+  for (const [what, now, isProven] of cases) {
+    const root = new RootHarness();
+    const first = root.register("a", "u", START);
+    root.register("b", "v", { ...START, startCount: 9 });
+    const next = now === undefined ? undefined : { ...START, startCount: 4, ...now };
+    const second = root.register("a", "u", next);
+    const { predecessor, provenSince } = root.node("a");
+    expect(predecessor, what).toBe(first.revision);
+    expect(provenSince, what).toBe(isProven ? first.revision : second.revision);
+  }
+});
+
+test("a registration after one that stated nothing proves nothing, nor does the first (law 13)", () => {
+  const root = new RootHarness();
+  const first = root.register("a", "u", undefined);
+  expect(root.node("a")).toMatchObject({ predecessor: 0, provenSince: first.revision });
+  const second = root.register("a", "u", START);
+  expect(root.node("a").provenSince).toBe(second.revision);
+});
+
+test("proofs in a row reach back to the last registration without one (law 13)", () => {
+  const root = new RootHarness();
+  root.register("a", "u", START);
+  const unproven = root.register("a", "u", { ...START, bootId: "after a crash", startCount: 4 });
+  for (const startCount of [5, 6, 7]) {
+    root.register("a", "u", { ...START, bootId: "after a crash", startCount });
+    expect(root.node("a").provenSince).toBe(unproven.revision);
+  }
+  const broken = root.register("a", "u", { ...START, bootId: "after a crash", startCount: 9 });
+  expect(root.node("a").provenSince).toBe(broken.revision);
+});
+
 test("a registration that is repeated with its request id is not a second incarnation (law 5)", () => {
   const root = new RootHarness();
   const command: RootCommand = {
     kind: "registerNode",
     nodeId: "a",
     dataUuid: "u",
+    start: undefined,
     addresses: [],
     zone: "",
     labels: [],
@@ -122,7 +168,7 @@ test("nothing at the root is ever due", () => {
 test("random entries keep every invariant, and replaying them gives the same answers", () => {
   const seen = new Set<string>();
   for (let seed = 1; seed <= 60; seed++) runSeed(seed, seen);
-  const wanted = ["done", "keyspaceRecorded", "nodeRegistered", "replayed", "keyspaceExists"];
+  const wanted = ["done", "keyspaceRecorded", "proven", "unproven", "replayed", "keyspaceExists"];
   const refusals = ["nodeIdTaken", "groupNotFound", "keyspaceNotFound", "requestIdExpired"];
   for (const what of [...wanted, ...refusals]) expect(seen).toContain(what);
 });
@@ -149,6 +195,10 @@ function runSeed(seed: number, seen: Set<string>): void {
         : undefined;
     const { answer, events, result } = root.apply(command, requestId);
     seen.add(result.kind === "refused" ? result.reason : result.kind);
+    if (result.kind === "nodeRegistered") {
+      const { incarnation, provenSince } = result.node;
+      seen.add(provenSince < incarnation ? "proven" : "unproven");
+    }
     if (answer.replayed) seen.add("replayed");
     const text = Buffer.from(root.machine.encodeAnswer(answer)).toString("hex");
     log.push({ request: { requestId, command }, timeMs: root.timeMs, answer: text, events });

@@ -18,6 +18,9 @@ export function randomCommand(prng: Prng): RootCommand {
     kind: "registerNode",
     nodeId,
     dataUuid: prng.chance(0.8) ? nodeId : "other",
+    start: prng.chance(0.9)
+      ? { bootId: "b", lockFile: "1:2", startCount: prng.nextInteger(1, 4) }
+      : undefined,
     addresses: [`${nodeId}:${prng.nextInteger(1, 3)}`],
     zone: prng.pick(["", "z"]),
     labels: [],

@@ -122,6 +122,7 @@ function goldenRoot(): RootMachine {
         kind: "registerNode",
         nodeId: "a",
         dataUuid: "u",
+        start: { bootId: "b", lockFile: "8:9", startCount: 3 },
         addresses: ["h"],
         zone: "z",
         labels: [{ name: "x", value: "y" }],
@@ -144,7 +145,8 @@ const GOLDEN = [
   "0a 01 01 0163 016e 00 01 07 01", // cluster c named n, no servers, shard 7; last keyspace id 1
   "10 02 01 016f 00 00 01 01 0a 03", // keyspace 1, o: range, no hash, affinity, shared, 10, 3;
   "00 01 00 00 07 03", // creating, its one span in group 7, created at 3
-  "11 03 0161 0175 04 01 0168 017a 01 0178 0179 02", // node a, u, incarnation 4, h, z, x=y, 2
+  "1b 03 0161 0175 04 00 04 01 0162 03383a39 03", // node a, u: 4, after none, proven since 4;
+  "01 0168 017a 01 0178 0179 02", // boot b, file 8:9, start 3; h, z, x=y, 2
   "04 04 016b 03", // client k, mark 3
   "0b 05 05 02 0309 01 04 05 0139 02", // its request 5, seen 1: refused for "9", decided at 2
 ];

@@ -10,6 +10,7 @@ import type {
   ListRangesAnswer,
   ListRangesRequest,
   Owner,
+  ProcessStart,
   RangeRecord,
   RequestId,
 } from "../../../src/wire/api.ts";
@@ -90,7 +91,11 @@ export async function register(
   cluster: VirtualCluster,
   at: ServerId,
   nodeId: string,
-  more: { readonly dataUuid?: string; readonly requestId?: RequestId } = {},
+  more: {
+    readonly dataUuid?: string;
+    readonly requestId?: RequestId;
+    readonly start?: ProcessStart;
+  } = {},
 ): Promise<Owner> {
   const request = {
     requestId: more.requestId ?? freshId(),
@@ -100,6 +105,7 @@ export async function register(
     zone: "",
     labels: {},
     capacity: 0,
+    start: more.start,
   };
   const answer = await cluster.answer(services(cluster, at).ownership.register(request, WAIT));
   return { nodeId, incarnation: answer.incarnation };

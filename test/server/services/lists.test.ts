@@ -262,6 +262,7 @@ test("a page of storage nodes with long labels ends before it outgrows an answer
       zone: "",
       labels,
       capacity: 0,
+      start: undefined,
     };
     return ownership.register(request, WAIT);
   });

@@ -78,6 +78,7 @@ test("a storage node registers again with its data directory, another is refused
     zone: "",
     labels: {},
     capacity: 0,
+    start: undefined,
   };
   const taken = await cluster.result(services(cluster, follower).ownership.register(request, WAIT));
   expect(taken).toMatchObject({ ok: false, error: { reason: "NODE_ID_TAKEN", field: "node_id" } });

@@ -1,6 +1,7 @@
 // Original file: proto/cadastre/v1/ownership.proto
 
 import type { RequestId as _cadastre_v1_RequestId, RequestId__Output as _cadastre_v1_RequestId__Output } from '../../cadastre/v1/RequestId.ts';
+import type { ProcessStart as _cadastre_v1_ProcessStart, ProcessStart__Output as _cadastre_v1_ProcessStart__Output } from '../../cadastre/v1/ProcessStart.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface RegisterRequest {
@@ -11,6 +12,7 @@ export interface RegisterRequest {
   'zone'?: (string);
   'labels'?: ({[key: string]: string});
   'capacity'?: (number | string | Long);
+  'start'?: (_cadastre_v1_ProcessStart | null);
 }
 
 export interface RegisterRequest__Output {
@@ -21,4 +23,5 @@ export interface RegisterRequest__Output {
   'zone': (string);
   'labels': ({[key: string]: string});
   'capacity': (string);
+  'start': (_cadastre_v1_ProcessStart__Output | null);
 }

@@ -8,6 +8,8 @@ export interface RegisterResponse {
   'incarnation'?: (number | string | Long);
   'shardGroups'?: (number)[];
   'replayed'?: (boolean);
+  'predecessor'?: (number | string | Long);
+  'proven'?: (boolean);
 }
 
 export interface RegisterResponse__Output {
@@ -15,4 +17,6 @@ export interface RegisterResponse__Output {
   'incarnation': (string);
   'shardGroups': (number)[];
   'replayed': (boolean);
+  'predecessor': (string);
+  'proven': (boolean);
 }
