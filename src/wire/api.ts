@@ -121,7 +121,8 @@ export type Cause =
   | "expired"
   | "successorSet"
   | "successorLifted"
-  | "accepted";
+  | "accepted"
+  | "restarted";
 
 export interface RangeChange {
   readonly before: RangeRecord | undefined;

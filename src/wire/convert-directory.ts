@@ -133,6 +133,7 @@ const cause = oneOf({
   successorSet: "SUCCESSOR_SET",
   successorLifted: "SUCCESSOR_LIFTED",
   accepted: "ACCEPTED",
+  restarted: "RESTARTED",
 });
 
 const rangeChange: MessageCodec<api.RangeChange, "RangeChange"> = message({

@@ -34,7 +34,7 @@ import type { In, MessageCodec, Out } from "./shapes.ts";
 
 const UUID_PATTERN = /^[0-9a-f]{32}$/;
 
-/** One spelling inside, lower case without dashes: two spellings are no two directories or boots. */
+/** One spelling inside, lower case without dashes: two spellings are not two uuids. */
 const uuid: Codec<string, string, string> = {
   toProto: (value) => value,
   fromProto: (wire) => {

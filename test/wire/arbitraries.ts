@@ -154,6 +154,7 @@ const cause = fc.constantFrom<api.Cause>(
   "successorSet",
   "successorLifted",
   "accepted",
+  "restarted",
 );
 const rangeOrNone = fc.option(range, { nil: undefined });
 const frameHead = {

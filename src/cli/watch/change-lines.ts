@@ -21,6 +21,7 @@ const CAUSE_TEXT: Readonly<Record<Cause, string>> = {
   successorSet: "successor set",
   successorLifted: "successor lifted",
   accepted: "accepted",
+  restarted: "owner restarted",
 };
 
 /** `rev 231  demo  [g, m)  epoch 214 -> 231  node-3 -> node-8  granted` */

@@ -56,11 +56,18 @@ export interface DefineRanges {
   readonly splitKeys: readonly Bytes[];
 }
 
-/** Opens an incarnation's session, and grants it the ranges that were intended for its node. */
+/**
+ * Opens an incarnation's session, and grants it the ranges that are intended for its node. Carries
+ * what the root has recorded of the registration (law 13).
+ */
 export interface OpenSession {
   readonly kind: "openSession";
   readonly nodeId: string;
   readonly incarnation: Incarnation;
+  /** Of the incarnations from this one on, all but the one that opens are proven dead. */
+  readonly provenSince: Incarnation;
+  /** Where this incarnation is reached. */
+  readonly addresses: readonly string[];
 }
 
 /** Renewals of many sessions, each judged alone (law 8). */
@@ -187,7 +194,7 @@ const importRow = struct<ImportRow>({ startKey: byteString, intendedNodeId: opti
 export const shardCommandCodec: Codec<ShardCommand> = union<ShardCommand>({
   createKeyspace: [1, struct({ terms: keyspaceTermsCodec })],
   defineRanges: [2, struct({ keyspaceId: uint, splitKeys: list(byteString) })],
-  openSession: [3, struct({ ...holder })],
+  openSession: [3, struct({ ...holder, provenSince: incarnation, addresses: list(text) })],
   renew: [
     4,
     struct({

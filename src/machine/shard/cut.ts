@@ -67,10 +67,10 @@ interface SessionPicture {
 }
 
 function pictureOfSession(session: Session): SessionPicture {
-  const { nodeId, incarnation, openedRevision, supersededUntilMs, changesFloor, changes } = session;
+  const { standings, held: _, changes, ...stored } = session;
   return {
-    stored: { nodeId, incarnation, openedRevision, supersededUntilMs, changesFloor },
-    standings: [...session.standings.values()].map((standing) => ({ ...standing })),
+    stored,
+    standings: [...standings.values()].map((standing) => ({ ...standing })),
     changes,
     changeCount: changes.length,
   };

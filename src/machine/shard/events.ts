@@ -15,6 +15,8 @@ export type EventCause =
   | "granted"
   | "released"
   | "expired"
+  /** Its owner's process is proven dead, and the node's next process has come (law 13). */
+  | "restarted"
   | "successorSet"
   | "successorLifted"
   | "accepted";

@@ -20,6 +20,7 @@ import {
   endOwnership,
   grantRange,
   grantToSuccessors,
+  isSuperseded,
   liftSuccessor,
   liveSession,
   ownerOf,
@@ -67,7 +68,7 @@ function judgeItem(state: ShardState, item: GrantItem, onlyUnowned: boolean): Pl
   if (owner !== undefined && sameOwner(owner, target)) {
     return { slot, session, kind: "alreadyOwner" };
   }
-  if (state.timeMs < session.supersededUntilMs) return refused("staleIncarnation", item.nodeId);
+  if (isSuperseded(state, session)) return refused("staleIncarnation", item.nodeId);
   if (owner === undefined) return { slot, session, kind: "granted" };
   const details = { range: slot.record, waitMs: remainingMs(state, slot) };
   if (onlyUnowned) return refused("leaseHeld", item.rangeId, details);

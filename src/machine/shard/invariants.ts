@@ -79,8 +79,10 @@ function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string
     assert(descriptorRevision <= state.revision, "MS3: revisions are of the past");
     assert(epoch === 0 || keyspace.everGranted, "MS7: a grant is remembered");
     if (record.intendedNodeId !== undefined) {
-      assert(epoch === 0, "MS9: an intended range was never granted");
-      assert(!state.sessions.has(record.intendedNodeId), "MS9: an intended owner is not here");
+      assert(owner === undefined, "MS9: an intended range is unowned");
+      const session = state.sessions.get(record.intendedNodeId);
+      const isAbsent = session === undefined || session.supersededUntilMs > 0;
+      assert(isAbsent, "MS9: an intended owner is not here, or only a process before it");
       intended.set(record.intendedNodeId, (intended.get(record.intendedNodeId) ?? 0) + 1);
     }
     if (owner === undefined) {
@@ -125,10 +127,13 @@ function checkSession(state: ShardState, session: Session): void {
   assert(last <= state.revision, "MS10: changes are of the past");
 }
 
-/** `renewed` tells whether the entry renewed this node's session; `released` names its ranges. */
+/** What the entry's own command may have done to leases that still run. */
 export interface EntryFacts {
+  /** Whose sessions it renewed. */
   readonly renewedNodeIds: ReadonlySet<string>;
   readonly releasedRangeIds: ReadonlySet<string>;
+  /** By node: all its incarnations from this one on but the one that opens are proven dead. */
+  readonly provenSince: ReadonlyMap<string, number>;
 }
 
 export function checkShardDelta(
@@ -205,7 +210,9 @@ function checkLease(
     return;
   }
   const isOver = earlier.deadlineMs <= state.timeMs;
-  assert(isOver || facts.releasedRangeIds.has(rangeId), "MS15: no running lease is cut short");
+  const isDead = owner.incarnation >= (facts.provenSince.get(owner.nodeId) ?? Infinity);
+  const mayEnd = isOver || isDead || facts.releasedRangeIds.has(rangeId);
+  assert(mayEnd, "MS15: no running lease is cut short");
 }
 
 /** Law 3 holds for keys, whatever ranges they were in. */

@@ -38,8 +38,9 @@ import {
   defineRanges,
   stageImport,
 } from "./keyspaces.ts";
+import { openSession } from "./restarts.ts";
 import { ShardBuilder } from "./restore.ts";
-import { openSession, renewSessions } from "./sessions.ts";
+import { renewSessions } from "./sessions.ts";
 import { EntryScope, ShardState } from "./state.ts";
 import { SHARD_FORM } from "./stored.ts";
 

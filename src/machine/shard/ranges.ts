@@ -49,20 +49,28 @@ export function grantRange(
   return { before, after: slot.record };
 }
 
-/** Ends the present owner's lease. The range keeps its epoch and its successor. */
+/**
+ * Ends the present owner's lease. The range keeps its epoch and its successor. When the lease has
+ * run out and a newer process of the owner's node waits for that, the range is intended for it.
+ */
 export function endOwnership(
   state: ShardState,
   scope: EntryScope,
   slot: RangeSlot,
-  why: "released" | "expired",
+  why: "released" | "expired" | "restarted",
 ): RecordChange {
   const before = slot.record;
   const session = sessionOf(state, slot);
   session.held.get(before.keyspaceId)?.delete(before.startKey);
-  const after: RangeRecord = { ...before, owner: undefined, descriptorRevision: scope.revision };
+  const isAwaited = why === "expired" && isSuperseded(state, session);
+  const intendedNodeId = isAwaited ? session.nodeId : undefined;
+  if (isAwaited) countIntended(state, session.nodeId, 1);
+  const descriptorRevision = scope.revision;
+  const after: RangeRecord = { ...before, owner: undefined, intendedNodeId, descriptorRevision };
   changeSlot(state, slot, { record: after });
   keyspaceOf(state, slot).unownedCount++;
-  noteHold(session, scope, why, before);
+  // Of a session that is over nobody asks any more.
+  if (why !== "restarted") noteHold(session, scope, why, before);
   return { before, after: slot.record };
 }
 
@@ -118,6 +126,11 @@ export function liftSuccessor(state: ShardState, scope: EntryScope, slot: RangeS
   return change;
 }
 
+/** A newer incarnation of its node waits for its end; nothing more is granted to it. */
+export function isSuperseded(state: ShardState, session: Session): boolean {
+  return state.timeMs < session.supersededUntilMs;
+}
+
 /** The open session of exactly this incarnation. */
 export function liveSession(state: ShardState, owner: Owner): Session | undefined {
   const session = state.sessions.get(owner.nodeId);
@@ -163,7 +176,7 @@ export function publishMap(
   }
   for (const slot of draft.ranges.values()) state.rangesById.set(slot.record.rangeId, slot);
   for (const [nodeId, count] of draft.intendedCounts.entries()) {
-    state.intendedCounts.set(nodeId, (state.intendedCounts.get(nodeId) ?? 0) + count);
+    countIntended(state, nodeId, count);
   }
   keyspace.ranges = draft.ranges;
   keyspace.unownedCount = draft.rowCount;
@@ -172,22 +185,36 @@ export function publishMap(
 
 /** Grants every unowned range that is intended for the session's node. */
 export function grantIntended(state: ShardState, scope: EntryScope, session: Session): number {
-  if (state.intendedCounts.get(session.nodeId) === undefined) return 0;
-  const byKeyspace = numberMap<number, RecordChange[]>();
-  let count = 0;
-  for (const [keyspaceId, keyspace] of state.keyspaces.entries()) {
-    const changes: RecordChange[] = [];
+  const { nodeId } = session;
+  const count = state.intendedCounts.get(nodeId) ?? 0;
+  const slots: RangeSlot[] = [];
+  for (const keyspace of count === 0 ? [] : state.keyspaces.values()) {
     for (const slot of keyspace.ranges.values()) {
-      if (slot.record.intendedNodeId !== session.nodeId) continue;
-      changes.push(grantRange(state, scope, slot, session));
+      if (slot.record.intendedNodeId === nodeId) slots.push(slot);
+      if (slots.length === count) break;
     }
-    count += changes.length;
+  }
+  return grantAll(state, scope, session, slots);
+}
+
+/** Grants unowned ranges to one session, and answers how many there were. */
+export function grantAll(
+  state: ShardState,
+  scope: EntryScope,
+  session: Session,
+  slots: readonly RangeSlot[],
+): number {
+  const byKeyspace = numberMap<number, RecordChange[]>();
+  for (const slot of slots) {
+    const { keyspaceId } = slot.record;
+    const changes = byKeyspace.get(keyspaceId) ?? [];
+    changes.push(grantRange(state, scope, slot, session));
     byKeyspace.set(keyspaceId, changes);
   }
   for (const [keyspaceId, changes] of byKeyspace.entries()) {
     scope.emit("granted", keyspaceId, changes);
   }
-  return count;
+  return slots.length;
 }
 
 function changeSuccessor(
@@ -203,9 +230,14 @@ function changeSuccessor(
 function forgetIntended(state: ShardState, record: RangeRecord): void {
   const { intendedNodeId } = record;
   if (intendedNodeId === undefined) return;
-  const count = defined(state.intendedCounts.get(intendedNodeId), "intended ranges are counted");
-  if (count === 1) state.intendedCounts.delete(intendedNodeId);
-  else state.intendedCounts.set(intendedNodeId, count - 1);
+  countIntended(state, intendedNodeId, -1);
+}
+
+function countIntended(state: ShardState, nodeId: string, more: number): void {
+  const count = (state.intendedCounts.get(nodeId) ?? 0) + more;
+  assert(count >= 0, "intended ranges are counted");
+  if (count === 0) state.intendedCounts.delete(nodeId);
+  else state.intendedCounts.set(nodeId, count);
 }
 
 /** Adds to the session's change list, which is cut at its bound by whole revisions. */

@@ -21,7 +21,6 @@ import {
   type StoredKeyspace,
   type StoredKind,
   type StoredRange,
-  type StoredSession,
   type StoredShard,
   type StoredStanding,
 } from "./stored.ts";
@@ -99,21 +98,13 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     }
   }
 
-  #addSession(stored: StoredSession): string | undefined {
+  #addSession(stored: Extract<StoredShard, { readonly kind: "session" }>): string | undefined {
+    const { kind: _, ...fields } = stored;
     const { sessions, revision } = this.#state;
-    const { nodeId, incarnation, openedRevision, supersededUntilMs, changesFloor } = stored;
+    const { nodeId, changesFloor } = fields;
     if (!isAbove(sessions.last()?.[0], nodeId)) return "sessions: order";
     if (changesFloor > revision) return "MS10: changes are of the past";
-    sessions.set(nodeId, {
-      nodeId,
-      incarnation,
-      openedRevision,
-      supersededUntilMs,
-      standings: numberMap(),
-      held: numberMap(),
-      changes: [],
-      changesFloor,
-    });
+    sessions.set(nodeId, { ...fields, standings: numberMap(), held: numberMap(), changes: [] });
     return undefined;
   }
 
@@ -209,8 +200,9 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     if (owner === undefined && successor !== undefined) return "MS8: unowned, with a successor";
     if (owner !== undefined && sameOwner(owner, successor)) return "MS8: nobody succeeds itself";
     if (intendedNodeId === undefined) return undefined;
-    if (epoch > 0) return "MS9: an intended range was never granted";
-    const isHere = this.#state.sessions.has(intendedNodeId);
+    if (owner !== undefined) return "MS9: an intended range is unowned";
+    const session = this.#state.sessions.get(intendedNodeId);
+    const isHere = session !== undefined && session.supersededUntilMs === 0;
     return isHere ? "MS9: an intended owner is not here" : undefined;
   }
 

@@ -1,75 +1,17 @@
 /**
- * Sessions: opened by an incarnation, renewed as a whole, ended by their standings (laws 8, 11,
- * 13).
+ * Sessions, renewed as a whole and exact by range; they end with the last of their standings (laws
+ * 8 and 11). How they are opened stands in restarts.ts.
  */
 
 import type { HoldChange, LeaseTerm, RenewalAnswer, ShardResult } from "./answers.ts";
-import { refused } from "./answers.ts";
-import type { ExceptedSpan, OpenSession, Renew, Renewal } from "./commands.ts";
-import type { Revision } from "../../base/brands.ts";
+import type { ExceptedSpan, Renew, Renewal } from "./commands.ts";
 import { compareBytes } from "../../base/bytes.ts";
-import { bytesMap, numberMap, type OrderedMap } from "../../base/ordered-map.ts";
+import { bytesMap, type OrderedMap } from "../../base/ordered-map.ts";
 import { spansOverlap } from "../../base/span.ts";
 import { detach, extend, nextLeaseOrder } from "./leases.ts";
-import { grantIntended } from "./ranges.ts";
-import {
-  BASE_DURATION_MS,
-  BASE_KEYSPACE_ID,
-  type EntryScope,
-  type Session,
-  type ShardState,
-} from "./state.ts";
+import { BASE_KEYSPACE_ID, type EntryScope, type Session, type ShardState } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import type { KeyspaceTerms } from "./types.ts";
-
-/**
- * Opens a session. A newer incarnation waits until the older one's session has ended; an older one
- * than has ever opened here is refused for ever. While one waits (it comes back after the time that
- * it is told), the older keeps what it has and is granted nothing more: grants to a dead process
- * would keep its session, and the new one waiting, for as long as they go on.
- */
-export function openSession(
-  state: ShardState,
-  scope: EntryScope,
-  command: OpenSession,
-): ShardResult {
-  const { nodeId, incarnation } = command;
-  const newest = state.incarnations.get(nodeId);
-  if (newest !== undefined && incarnation < newest) return refused("staleIncarnation", nodeId);
-  const present = state.sessions.get(nodeId);
-  if (present !== undefined && present.incarnation !== incarnation) {
-    const waitMs = sessionRemainingMs(present, scope.timeMs);
-    present.supersededUntilMs = scope.timeMs + waitMs + BASE_DURATION_MS;
-    return refused("sessionLive", nodeId, { waitMs });
-  }
-  if (present !== undefined) {
-    const durations = leaseTerms(state);
-    return { kind: "sessionOpened", alreadyOpen: true, durations, grantedCount: 0 };
-  }
-  const session: Session = {
-    nodeId,
-    incarnation,
-    openedRevision: scope.revision,
-    supersededUntilMs: 0,
-    standings: numberMap(),
-    held: numberMap(),
-    changes: [],
-    // Before its first session it held nothing: that view is complete, too. But not before a second
-    // one, by whose very entry the first may have ended, ranges and all.
-    changesFloor: newest === incarnation ? scope.revision : ((scope.revision - 1) as Revision),
-  };
-  state.sessions.set(nodeId, session);
-  state.incarnations.set(nodeId, incarnation);
-  const order = nextLeaseOrder(state);
-  extend(state, scope, session, BASE_KEYSPACE_ID, { order, asOf: scope.revision });
-  const grantedCount = grantIntended(state, scope, session);
-  return {
-    kind: "sessionOpened",
-    alreadyOpen: false,
-    durations: leaseTerms(state),
-    grantedCount,
-  };
-}
 
 /** How long the session lasts at most, in ms of log time. */
 export function sessionRemainingMs(session: Session, timeMs: number): number {
@@ -121,11 +63,6 @@ function detachSpan(state: ShardState, session: Session, span: ExceptedSpan, ord
   }
 }
 
-/** The terms of every keyspace, in force at this entry. */
-function leaseTerms(state: ShardState): LeaseTerm[] {
-  return [...state.keyspaces.values()].map(({ terms }) => toLeaseTerm(terms));
-}
-
 /** The terms where the session has a standing: what a renewal has extended. */
 function termsOfStandings(state: ShardState, session: Session): LeaseTerm[] {
   const terms: LeaseTerm[] = [];
@@ -136,7 +73,7 @@ function termsOfStandings(state: ShardState, session: Session): LeaseTerm[] {
   return terms;
 }
 
-function toLeaseTerm(terms: KeyspaceTerms): LeaseTerm {
+export function toLeaseTerm(terms: KeyspaceTerms): LeaseTerm {
   return {
     keyspaceId: terms.keyspaceId,
     keyspace: terms.name,

@@ -50,6 +50,8 @@ export interface Session {
   readonly nodeId: string;
   readonly incarnation: Incarnation;
   readonly openedRevision: Revision;
+  /** Where the owner of what it holds is reached. */
+  readonly addresses: readonly string[];
   /** Until then a newer incarnation waits for its end, and nothing more is granted to it. */
   supersededUntilMs: number;
   readonly standings: OrderedMap<number, Standing>;

@@ -83,6 +83,7 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
       nodeId: text,
       incarnation,
       openedRevision: revision,
+      addresses: list(text),
       supersededUntilMs: uint,
       changesFloor: revision,
     }),

@@ -49,7 +49,10 @@ export interface RangeRecord {
   readonly owner: Owner | undefined;
   /** Granted by the entry that ends the present lease, if still alive then (law 12). */
   readonly successor: Owner | undefined;
-  /** Named by an import; granted when that node opens a session. Gone after any grant. */
+  /**
+   * Named by an import, or the last owner's node when its lease ended while its next process was
+   * waiting (law 13). Granted when that node opens a session; gone after any grant.
+   */
   readonly intendedNodeId: string | undefined;
   /** The last epoch whose owner reported its high-water durable (law 17); 0: none. */
   readonly acceptedEpoch: Epoch;

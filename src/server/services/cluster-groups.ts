@@ -13,6 +13,7 @@ import type { ShardAnswer } from "../../machine/shard/answers.ts";
 import type { ShardRequest } from "../../machine/shard/commands.ts";
 import type { ShardEvent } from "../../machine/shard/events.ts";
 import type { Keyspace, ShardState } from "../../machine/shard/state.ts";
+import type { Owner } from "../../machine/shard/types.ts";
 import type { Clock, Timers } from "../../replica/ports.ts";
 import type { GroupAccess } from "../../replica/group-access.ts";
 import { generationOf } from "../../base/brands.ts";
@@ -129,12 +130,11 @@ function readyKeyspace(groups: ClusterGroups, name: string): KeyspacePlace | und
   return { keyspace, shard, local: shard.state.keyspaces.get(keyspace.keyspaceId) };
 }
 
-/** The addresses of a storage node's registration, if it is the present one. */
-export function addressesOf(
-  groups: ClusterGroups,
-  owner: { readonly nodeId: string; readonly incarnation: number } | undefined,
-): readonly string[] {
-  if (owner === undefined) return [];
-  const node = groups.rootState.nodes.get(owner.nodeId);
-  return node?.incarnation === owner.incarnation ? node.addresses : [];
+/**
+ * Where an owner is reached: by its own incarnation's addresses, which its session brought from the
+ * registration. The node's present registration may be another process's.
+ */
+export function addressesOf({ sessions }: ShardState, owner: Owner | undefined): readonly string[] {
+  const session = owner && sessions.get(owner.nodeId);
+  return session?.incarnation === owner?.incarnation ? (session?.addresses ?? []) : [];
 }

@@ -9,7 +9,6 @@ import { failed, ok, type Result } from "../../base/result.ts";
 import type { Keyspace } from "../../machine/shard/state.ts";
 import type { RangeSlot } from "../../machine/shard/types.ts";
 import { remainingMs } from "../../machine/shard/leases.ts";
-import type { RangeRecord } from "../../machine/shard/types.ts";
 import type * as api from "../../wire/api.ts";
 import type { CallContext, DirectoryService } from "../../wire/api-services.ts";
 import { ANSWER_BYTES_MAX } from "../../wire/limits.ts";
@@ -22,7 +21,7 @@ import {
   shardOf,
 } from "./cluster-groups.ts";
 import { listNodes, listRanges } from "./lists.ts";
-import { presentKeyspace, readAnswer, readableKeyspace, withOwnersKnown } from "./reading.ts";
+import { presentKeyspace, readAnswer, readableKeyspace } from "./reading.ts";
 import { recordBytes, toRangeRecord, toRoute } from "./records.ts";
 import { refuseUnavailable } from "./refusals.ts";
 import { watch } from "./watch.ts";
@@ -51,15 +50,10 @@ async function lookup(
   const place = await readableKeyspace(groups, request, context);
   if (!place.ok) return place;
   const { shard, keyspace } = place.value;
-  const find = (): readonly RangeRecord[] => [
-    rangeOfKey(presentKeyspace(shard, keyspace), request.key).record,
-  ];
-  const found = await withOwnersKnown(groups, request.read, context, find);
-  if (!found.ok) return found;
-  const record = defined(found.value[0], "ranges tile the keyspace");
+  const { record } = rangeOfKey(presentKeyspace(shard, keyspace), request.key);
   return ok({
     ...readAnswer(groups, shard, request.read),
-    route: toRoute(groups, shard, record),
+    route: toRoute(shard.state, record),
   });
 }
 
@@ -71,16 +65,11 @@ async function lookupBatch(
   const place = await readableKeyspace(groups, request, context);
   if (!place.ok) return place;
   const { shard, keyspace } = place.value;
-  const find = (): readonly RangeRecord[] => {
-    const present = presentKeyspace(shard, keyspace);
-    return request.keys.map((key) => rangeOfKey(present, key).record);
-  };
-  const found = await withOwnersKnown(groups, request.read, context, find);
-  if (!found.ok) return found;
-  const ofKey = found.value;
+  const present = presentKeyspace(shard, keyspace);
+  const ofKey = request.keys.map((key) => rangeOfKey(present, key).record);
   const distinct = [...new Set(ofKey)].toSorted((a, b) => compareBytes(a.startKey, b.startKey));
   const positions = new Map(distinct.map((record, at) => [record, at]));
-  const routes = distinct.map((record) => toRoute(groups, shard, record));
+  const routes = distinct.map((record) => toRoute(shard.state, record));
   const bytes = routes.reduce((sum, route) => sum + routeBytes(route), 0);
   if (bytes > ROUTES_BYTES_MAX) {
     const message = `the routes of these keys have ${bytes} bytes; ask for fewer keys at once`;
@@ -105,12 +94,6 @@ async function getRange(
   if (permission.kind !== "ready") {
     return failed(refuseUnavailable(shard.value.access, permission));
   }
-  const find = (): readonly RangeRecord[] => {
-    const found = shard.value.state.rangesById.get(request.rangeId);
-    return found === undefined ? [] : [found.record];
-  };
-  const known = await withOwnersKnown(groups, request.read, context, find);
-  if (!known.ok) return known;
   const { state } = shard.value;
   const slot = state.rangesById.get(request.rangeId);
   if (slot === undefined) return failed(noSuchRange(request.rangeId));
@@ -118,7 +101,7 @@ async function getRange(
     ...readAnswer(groups, shard.value, request.read),
     range: toRangeRecord(state, slot.record),
     leaseRemainingMs: remainingMs(state, slot),
-    addresses: addressesOf(groups, slot.record.owner),
+    addresses: addressesOf(state, slot.record.owner),
   });
 }
 

@@ -79,7 +79,7 @@ async function register(
   });
 }
 
-/** The root's record of the registration decides who may open a session, and is read first. */
+/** The root's record of the registration, which the session goes by, is read first (law 13). */
 async function openSession(
   groups: ClusterGroups,
   request: api.OpenSessionRequest,
@@ -88,9 +88,10 @@ async function openSession(
   const { nodeId, incarnation } = request.owner;
   const permission = await groups.root.read({ kind: "linearizable" }, context.timeoutMs);
   if (permission.kind !== "ready") return failed(refuseUnavailable(groups.root, permission));
-  const unfit = judgeRegistration(groups.rootState.nodes.get(nodeId), request.owner);
-  if (unfit !== undefined) return failed(unfit);
-  const command = { kind: "openSession", nodeId, incarnation } as const;
+  const registered = judgeRegistration(groups.rootState.nodes.get(nodeId), request.owner);
+  if (!registered.ok) return registered;
+  const { provenSince, addresses } = registered.value;
+  const command = { kind: "openSession", nodeId, incarnation, provenSince, addresses } as const;
   const answered = await ask(groups, request.group, "sessionOpened", { command }, context);
   if (!answered.ok) return answered;
   const { header, result } = answered.value;
@@ -101,15 +102,15 @@ async function openSession(
 function judgeRegistration(
   node: NodeRecord | undefined,
   owner: api.Owner,
-): api.Refusal | undefined {
+): Result<NodeRecord, api.Refusal> {
   const metadata = { node_id: owner.nodeId, incarnation: String(owner.incarnation) };
   if (node === undefined || node.incarnation < owner.incarnation) {
     const message = `storage node ${owner.nodeId} is not registered as this incarnation; register`;
-    return refusal("NOT_FOUND", message, { metadata, field: "owner.incarnation" });
+    return failed(refusal("NOT_FOUND", message, { metadata, field: "owner.incarnation" }));
   }
-  if (node.incarnation === owner.incarnation) return undefined;
+  if (node.incarnation === owner.incarnation) return ok(node);
   const message = `a newer process of storage node ${owner.nodeId} has registered; stop this one`;
-  return refusal("STALE_INCARNATION", message, { metadata, field: "owner.incarnation" });
+  return failed(refusal("STALE_INCARNATION", message, { metadata, field: "owner.incarnation" }));
 }
 
 async function judgeRanges(

@@ -4,10 +4,8 @@
  */
 
 import { defined } from "../../base/assert.ts";
-import type { Revision } from "../../base/brands.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { Keyspace } from "../../machine/shard/state.ts";
-import type { RangeRecord } from "../../machine/shard/types.ts";
 import type * as api from "../../wire/api.ts";
 import type { CallContext } from "../../wire/api-services.ts";
 import { refusal } from "../../wire/refusal.ts";
@@ -46,32 +44,6 @@ export function presentKeyspace(
   { keyspaceId }: Pick<KeyspacePlace["keyspace"], "keyspaceId">,
 ): Keyspace {
   return defined(shard.state.keyspaces.get(keyspaceId), "a keyspace stays in its shard");
-}
-
-/**
- * Records whose owners' registrations this server has applied, so that their addresses can be told.
- * An incarnation is a revision of the root, which this replica may have yet to apply although the
- * shard's is newer. Records are found again after a wait: the shard has gone on meanwhile.
- */
-export async function withOwnersKnown(
-  groups: ClusterGroups,
-  read: api.ReadOptions,
-  context: CallContext,
-  find: () => readonly RangeRecord[],
-): Promise<Result<readonly RangeRecord[], api.Refusal>> {
-  for (;;) {
-    const records = find();
-    let newest = 0 as Revision;
-    for (const { owner } of records) {
-      if (owner !== undefined && owner.incarnation > newest) {
-        newest = owner.incarnation as number as Revision;
-      }
-    }
-    if (read.kind === "local" || newest <= groups.rootState.revision) return ok(records);
-    const level = { kind: "atLeast", revision: newest } as const;
-    const permission = await groups.root.read(level, context.timeoutMs);
-    if (permission.kind !== "ready") return failed(refuseUnavailable(groups.root, permission));
-  }
 }
 
 export function readAnswer(

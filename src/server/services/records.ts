@@ -45,10 +45,10 @@ export function toRangeRecord(state: ShardState, range: MachineRange): RangeReco
   };
 }
 
-export function toRoute(groups: ClusterGroups, shard: ShardGroup, range: MachineRange): Route {
+export function toRoute(state: ShardState, range: MachineRange): Route {
   return {
-    descriptor: toDescriptor(shard.state, range),
-    addresses: addressesOf(groups, range.owner),
+    descriptor: toDescriptor(state, range),
+    addresses: addressesOf(state, range.owner),
     intendedNodeId: range.intendedNodeId,
   };
 }

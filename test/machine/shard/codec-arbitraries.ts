@@ -80,7 +80,13 @@ export const anyCommand: fc.Arbitrary<ShardCommand> = fc.oneof(
   fc.record({ kind: kind("defineRanges"), keyspaceId: anyUint, splitKeys: fc.array(anyKey) }),
   fc.record({ kind: kind("renew"), renewals }),
   fc.record({ kind: kind("grant"), items: grantItems, onlyUnowned: fc.boolean() }),
-  owner.map((holder) => ({ kind: "openSession", ...holder }) as const),
+  fc.record({
+    kind: kind("openSession"),
+    nodeId: anyText,
+    incarnation: branded<Incarnation>(),
+    provenSince: branded<Incarnation>(),
+    addresses: fc.array(anyText, { maxLength: 3 }),
+  }),
   fc.tuple(owner, rangeEpochs).map(([o, ranges]) => ({ kind: "accept", ...o, ranges }) as const),
   fc.tuple(owner, rangeEpochs).map(([o, ranges]) => ({ kind: "release", ...o, ranges }) as const),
   fc.record({

@@ -65,7 +65,15 @@ const COMMANDS: readonly Golden<ShardCommand>[] = [
     },
     bytes: "02  01  02 [01 63] [02 6d6d]",
   },
-  { value: { kind: "openSession", ...NODE_A }, bytes: "03  01 61  07" },
+  {
+    value: {
+      kind: "openSession",
+      ...NODE_A,
+      provenSince: 5 as Incarnation,
+      addresses: ["h:1", "i:2"],
+    },
+    bytes: "03  01 61  07  05  02 [03 683a31] [03 693a32]",
+  },
   {
     value: {
       kind: "renew",

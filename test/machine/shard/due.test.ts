@@ -14,7 +14,13 @@ function causes(events: readonly ShardEvent[]): string[] {
 const EVERY_COMMAND: readonly ShardCommand[] = [
   { kind: "expire" },
   { kind: "renew", renewals: [] },
-  { kind: "openSession", nodeId: "x", incarnation: 9 as Incarnation },
+  {
+    kind: "openSession",
+    nodeId: "x",
+    incarnation: 9 as Incarnation,
+    provenSince: 9 as Incarnation,
+    addresses: [],
+  },
   { kind: "accept", nodeId: "x", incarnation: 9 as Incarnation, ranges: [] },
   { kind: "release", nodeId: "x", incarnation: 9 as Incarnation, ranges: [] },
   { kind: "grant", items: [], onlyUnowned: false },

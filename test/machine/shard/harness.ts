@@ -27,6 +27,7 @@ import type { ShardEvent } from "../../../src/machine/shard/events.ts";
 import {
   checkShard,
   checkShardDelta,
+  type EntryFacts,
   pictureOfShard,
 } from "../../../src/machine/shard/invariants.ts";
 import { deadlineMs, sessionOf } from "../../../src/machine/shard/leases.ts";
@@ -69,8 +70,7 @@ export class ShardHarness {
     const { answer, events } = this.machine.apply(meta, undefined);
     checkShard(this.machine.state);
     if (answer !== undefined) throw new Error("a noop has no answer");
-    const facts = { renewedNodeIds: new Set<string>(), releasedRangeIds: new Set<string>() };
-    checkShardDelta(before, this.machine.state, events, facts);
+    checkShardDelta(before, this.machine.state, events, factsOf({ kind: "expire" }));
     return events;
   }
 
@@ -101,8 +101,15 @@ export class ShardHarness {
     return this.apply({ kind: "defineRanges", keyspaceId, splitKeys: keys.map(utf8ToBytes) });
   }
 
-  open(nodeId: string, incarnation = 1): Step {
-    return this.apply({ kind: "openSession", nodeId, incarnation: incarnation as Incarnation });
+  /** Unproven, unless it is said since when registrations were proven. */
+  open(nodeId: string, incarnation = 1, provenSince = incarnation): Step {
+    return this.apply({
+      kind: "openSession",
+      nodeId,
+      incarnation: incarnation as Incarnation,
+      provenSince: provenSince as Incarnation,
+      addresses: [`${nodeId}:${incarnation}`],
+    });
   }
 
   /** Grants with what the machine has at present as the expectation. */
@@ -247,11 +254,12 @@ export function excepted(keyspaceId: number, from: string, to?: string): Excepte
   return { keyspaceId, startKey: utf8ToBytes(from), endKey };
 }
 
-function factsOf(command: ShardCommand): {
-  renewedNodeIds: Set<string>;
-  releasedRangeIds: Set<string>;
-} {
+function factsOf(command: ShardCommand): EntryFacts {
   const renewed = command.kind === "renew" ? command.renewals.map(({ nodeId }) => nodeId) : [];
   const released = command.kind === "release" ? command.ranges.map(({ rangeId }) => rangeId) : [];
-  return { renewedNodeIds: new Set(renewed), releasedRangeIds: new Set(released) };
+  const provenSince = new Map<string, number>();
+  if (command.kind === "openSession" && command.provenSince < command.incarnation) {
+    provenSince.set(command.nodeId, command.provenSince);
+  }
+  return { renewedNodeIds: new Set(renewed), releasedRangeIds: new Set(released), provenSince };
 }

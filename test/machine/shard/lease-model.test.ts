@@ -33,6 +33,7 @@ test("owners, epochs and deadlines agree with the naive model after every entry 
     }
   }
   const wanted = ["expired", "released", "successorSet", "successorLifted", "granted"];
+  wanted.push("restarted", "regranted");
   for (const what of [...wanted, "extended", "viewTooOld", "asOfAhead", "noSession", "excepted"]) {
     expect(seen.get(what) ?? 0, `the runs must reach ${what}`).toBeGreaterThan(20);
   }
@@ -105,7 +106,9 @@ class Comparison {
   }
 
   #step(command: ShardCommand): void {
-    const { result } = this.#shard.apply(command);
+    const { result, events } = this.#shard.apply(command);
+    for (const { cause } of events) if (cause === "restarted") this.#count(cause);
+    if (result.kind === "sessionOpened" && result.grantedCount > 0) this.#count("regranted");
     const outcomes = this.#model.apply(command, this.#shard.timeMs);
     this.#compareState();
     this.#notePictures();
@@ -128,6 +131,7 @@ class Comparison {
         record.descriptorRevision,
         ownerText(record.owner),
         ownerText(record.successor),
+        record.intendedNodeId,
         isOwned ? deadlineMs(sessionOf(state, slot), slot) : 0,
       ];
       const expected = [
@@ -135,6 +139,7 @@ class Comparison {
         range?.descriptorRevision,
         ownerText(range?.owner),
         ownerText(range?.successor),
+        range?.intendedNodeId,
         isOwned ? range?.deadlineMs : 0,
       ];
       same(actual, expected, `range ${rangeId} at ${state.revision}`);
@@ -222,7 +227,12 @@ class Comparison {
       prng.chance(0.9) && session !== undefined ? session.incarnation : prng.nextInteger(1, 6)
     ) as Incarnation;
     const roll = prng.nextInteger(0, 99);
-    if (roll < 12) return { kind: "openSession", nodeId, incarnation };
+    if (roll < 12) {
+      const next = (incarnation + prng.pick([0, 0, 1])) as Incarnation;
+      const provenSince = Math.max(1, next - prng.pick([0, 0, 1, 3])) as Incarnation;
+      const addresses: string[] = [];
+      return { kind: "openSession", nodeId, incarnation: next, provenSince, addresses };
+    }
     if (roll < 42) return this.#grant(nodeId);
     if (roll < 50) {
       const ranges = [...this.#model.ranges.values()]

@@ -9,6 +9,7 @@ import { type Span, spansOverlap } from "../../../src/base/span.ts";
 import type {
   Grant,
   GrantItem,
+  OpenSession,
   Renewal,
   ShardCommand,
 } from "../../../src/machine/shard/commands.ts";
@@ -29,6 +30,8 @@ export interface ModelRange extends Span {
   descriptorRevision: number;
   owner: ModelOwner | undefined;
   successor: ModelOwner | undefined;
+  /** Its last lease ran out while this node's next process was waiting for that. */
+  intendedNodeId: string | undefined;
   deadlineMs: number;
 }
 
@@ -112,7 +115,7 @@ export class LeaseModel {
         return;
       }
       case "openSession":
-        this.#open(command.nodeId, command.incarnation);
+        this.#open(command);
         return;
       case "release":
         for (const { rangeId, epoch } of command.ranges) {
@@ -158,20 +161,26 @@ export class LeaseModel {
         descriptorRevision: this.revision,
         owner: undefined,
         successor: undefined,
+        intendedNodeId: undefined,
         deadlineMs: 0,
       });
     }
   }
 
-  #open(nodeId: string, incarnation: number): void {
+  /** Law 13: wait for an older one that may live, end one that is proven dead. */
+  #open({ nodeId, incarnation, provenSince }: OpenSession): void {
     const newest = this.#newest.get(nodeId) ?? 0;
     if (incarnation < newest) return;
     const present = this.sessions.get(nodeId);
-    if (present !== undefined) {
-      if (present.incarnation === incarnation) return;
+    if (present?.incarnation === incarnation) return;
+    if (present !== undefined && present.incarnation < provenSince) {
       present.supersededUntilMs = Math.max(...present.standings.values()) + BASE_MS;
       return;
     }
+    const inherited = present === undefined ? [] : this.held(present);
+    this.sessions.delete(nodeId);
+    for (const range of inherited) this.#end(range, "restarted");
+    this.#grantToSuccessors();
     this.#newest.set(nodeId, incarnation);
     const standings = new Map([[BASE, this.timeMs + BASE_MS]]);
     // What it held in an earlier session of its own is no view of this one.
@@ -179,6 +188,10 @@ export class LeaseModel {
     const supersededUntilMs = 0;
     const session = { nodeId, incarnation, standings, changes: [], supersededUntilMs, keptAfter };
     this.sessions.set(nodeId, session);
+    for (const range of this.ranges.values()) {
+      const isInherited = inherited.includes(range) && range.owner === undefined;
+      if (isInherited || range.intendedNodeId === nodeId) this.#give(range, session);
+    }
   }
 
   /** Law 8, word by word. */
@@ -239,6 +252,7 @@ export class LeaseModel {
     const { nodeId, incarnation } = session;
     range.owner = { nodeId, incarnation };
     range.successor = undefined;
+    range.intendedNodeId = undefined;
     range.epoch = this.revision;
     range.descriptorRevision = this.revision;
     range.deadlineMs = this.#endOf(range.keyspaceId);
@@ -246,8 +260,11 @@ export class LeaseModel {
     this.#note(range, "granted");
   }
 
-  #end(range: ModelRange, why: "released" | "expired"): void {
+  #end(range: ModelRange, why: "released" | "expired" | "restarted"): void {
     this.#note(range, why);
+    const session = range.owner && this.sessions.get(range.owner.nodeId);
+    const isAwaited = session !== undefined && this.timeMs < session.supersededUntilMs;
+    if (why === "expired" && isAwaited) range.intendedNodeId = session.nodeId;
     range.owner = undefined;
     range.descriptorRevision = this.revision;
     this.#vacated.push(range);

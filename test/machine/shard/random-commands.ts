@@ -24,7 +24,7 @@ export function randomCommand(prng: Prng, shard: ShardHarness): ShardCommand {
   }
   const isEarly = shard.revision < 20 && shard.revision % 2 === 0;
   if (roll < 8 || isEarly) return importCommand(prng, shard, keyspaceId);
-  if (roll < 20) return { kind: "openSession", nodeId, incarnation };
+  if (roll < 20) return openCommand(prng, nodeId, incarnation);
   if (roll < 50) return grantCommand(prng, shard, ids, nodeId);
   const holder = { nodeId, incarnation };
   const ranges = ids
@@ -35,6 +35,15 @@ export function randomCommand(prng: Prng, shard: ShardHarness): ShardCommand {
   if (roll < 69) return withdrawCommand(prng, shard, ids);
   if (roll < 92) return renewCommand(prng, shard);
   return { kind: "expire" };
+}
+
+/** Again, as a newer process, or as one that is proven to have followed. */
+function openCommand(prng: Prng, nodeId: string, present: Incarnation): ShardCommand {
+  const incarnation = (present + (prng.chance(0.3) ? prng.nextInteger(0, 2) : 0)) as Incarnation;
+  const back = prng.chance(0.5) ? prng.nextInteger(0, 2) : 0;
+  const provenSince = Math.max(1, incarnation - back) as Incarnation;
+  const addresses = [`${nodeId}:${incarnation}`];
+  return { kind: "openSession", nodeId, incarnation, provenSince, addresses };
 }
 
 function createKeyspace(prng: Prng, keyspaceId: number): ShardCommand {

@@ -23,7 +23,14 @@ test("random entries keep every invariant, and replaying them gives the same ans
     }
   }
   const wanted = ["granted", "expired", "released", "successorSet", "successorLifted", "imported"];
-  for (const cause of [...wanted, "accepted", "rangesDefined", "replayed", "viewTooOld"]) {
+  for (const cause of [
+    ...wanted,
+    "restarted",
+    "accepted",
+    "rangesDefined",
+    "replayed",
+    "viewTooOld",
+  ]) {
     expect(seen, `the runs must reach ${cause}`).toContain(cause);
   }
 }, 120_000);

@@ -25,6 +25,10 @@ const ids = (
   incarnation: incarnation as Incarnation,
 });
 
+function at(...addresses: string[]): { provenSince: Incarnation; addresses: string[] } {
+  return { provenSince: 7 as Incarnation, addresses };
+}
+
 function grantOf(nodeId: string, epoch: number, descriptor: number): GrantItem {
   return {
     rangeId: "1.2.0",
@@ -78,9 +82,9 @@ const REQUESTS: readonly ShardRequest["command"][] = [
       { startKey: utf8ToBytes("q"), intendedNodeId: undefined },
     ],
   },
-  { kind: "openSession", ...ids("a", 7) },
+  { kind: "openSession", ...ids("a", 7), ...at("a:1", "i") },
   { kind: "grant", items: [grantOf("a", 0, 2)], onlyUnowned: true },
-  { kind: "openSession", ...ids("b", 300) },
+  { kind: "openSession", ...ids("b", 300), ...at() },
   { kind: "grant", items: [grantOf("b", 8, 8)], onlyUnowned: false },
   { kind: "accept", ...ids("a", 7), ranges: [{ rangeId: "1.2.0", epoch: 8 as Epoch }] },
   { kind: "renew", renewals: [{ ...ids("a", 7), asOf: 9 as Revision, except: [] }] },
@@ -106,12 +110,13 @@ const GOLDEN = [
   "02 01 05", // last lease order 5
   "04 02 0161 07", // newest incarnation of a: 7
   "05 02 0162 ac02", // of b: 300
-  "07 03 0161 07 07 00 09", // session a: opened at 7, not superseded, changes kept above 9
+  "0e 03 0161 07 07 02 03613a31 0169", // session a: opened at 7, addresses a:1 and i,
+  "00 09", // not superseded, changes kept above 9
   "09 04 00 bc50 01 05 09 bc50", // base standing to 10300, renewed as order 5 with asOf 9
   "09 04 01 9003 01 05 09 9003", // in keyspace 1 to 400
   "1c 05 0a 03 05312e322e30 01 00 01016d 08", // change at 10, successorSet: 1.2.0 of 1, "" to m
   "01016107 010162ac02 00 00 00 08", // as it was then: epoch 8, owner a, successor b, at 8
-  "08 03 0162 ac02 09 00 08", // session b: opened at 9
+  "09 03 0162 ac02 09 00 00 08", // session b: opened at 9, no address
   "09 04 00 bc50 01 03 09 bc50",
   "0a 06 01 016f 64 0a 00 02 01 00", // keyspace 1, o: 100, 10, exclusive, local; granted before
   "19 07 05312e322e30 00 08 01016107 010162ac02", // 1.2.0 from "", epoch 8, a, then b

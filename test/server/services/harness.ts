@@ -95,13 +95,14 @@ export async function register(
     readonly dataUuid?: string;
     readonly requestId?: RequestId;
     readonly start?: ProcessStart;
+    readonly addresses?: readonly string[];
   } = {},
 ): Promise<Owner> {
   const request = {
     requestId: more.requestId ?? freshId(),
     nodeId,
     dataUuid: more.dataUuid ?? "0".repeat(32),
-    addresses: [`${nodeId}:1`],
+    addresses: more.addresses ?? [`${nodeId}:1`],
     zone: "",
     labels: {},
     capacity: 0,

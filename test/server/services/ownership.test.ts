@@ -11,10 +11,11 @@ import type {
   Owner,
   RangeEpoch,
   RangeRecord,
+  RegisterAnswer,
   RenewAnswer,
   RenewRequest,
 } from "../../../src/wire/api.ts";
-import { SHARD, type VirtualCluster } from "../../sim/virtual-cluster.ts";
+import { ROOT, SHARD, type VirtualCluster } from "../../sim/virtual-cluster.ts";
 import {
   clusterWith,
   followerAndLeader,
@@ -121,6 +122,40 @@ test("a session needs the present registration, and waits for an earlier one's l
     ok: false,
     error: { reason: "WRONG_GROUP", field: "group" },
   });
+});
+
+test("a registration that proves the end of the one before gets its ranges at once (law 13)", async () => {
+  const cluster = await clusterWith();
+  const { leader, follower } = await followerAndLeader(cluster);
+  const { ownership } = services(cluster, follower);
+  const start = { bootId: "b".repeat(32), lockFile: "8:77", startCount: 4 };
+  const old = await register(cluster, leader, "n1", { start });
+  await cluster.answer(ownership.openSession({ owner: old, group: SHARD }, WAIT));
+  await grant(cluster, leader, [0], old);
+  const next = await register(cluster, follower, "n1", {
+    start: { ...start, startCount: 5 },
+    addresses: ["n1:2"],
+  });
+  const opened = await cluster.answer(ownership.openSession({ owner: next, group: SHARD }, WAIT));
+  const [range] = await ranges(cluster, follower);
+  expect(range?.descriptor).toMatchObject({ owner: next, epoch: opened.header.revision });
+});
+
+test("a registration says what it proves, and which one was before it (law 13)", async () => {
+  const cluster = await clusterWith();
+  const { ownership } = services(cluster, await cluster.leader(ROOT));
+  const facts = { nodeId: "n1", dataUuid: "0".repeat(32), addresses: ["n1:1"], zone: "" };
+  const registerWith = (startCount: number): Promise<RegisterAnswer> => {
+    const start = { bootId: "b".repeat(32), lockFile: "8:77", startCount };
+    const rest = { requestId: freshId(), labels: {}, capacity: 0, start };
+    return cluster.answer(ownership.register({ ...facts, ...rest }, WAIT));
+  };
+  const first = await registerWith(1);
+  expect(first).toMatchObject({ predecessor: undefined, proven: false });
+  const second = await registerWith(2);
+  expect(second).toMatchObject({ predecessor: first.incarnation, proven: true });
+  const afterACrash = await registerWith(4);
+  expect(afterACrash).toMatchObject({ predecessor: second.incarnation, proven: false });
 });
 
 test("accept and release judge each range on its own", async () => {

@@ -11,6 +11,7 @@ export const Cause = {
   SUCCESSOR_SET: 'SUCCESSOR_SET',
   SUCCESSOR_LIFTED: 'SUCCESSOR_LIFTED',
   ACCEPTED: 'ACCEPTED',
+  RESTARTED: 'RESTARTED',
 } as const;
 
 export type Cause =
@@ -34,5 +35,7 @@ export type Cause =
   | 8
   | 'ACCEPTED'
   | 9
+  | 'RESTARTED'
+  | 10
 
 export type Cause__Output = typeof Cause[keyof typeof Cause]

@@ -1,0 +1,100 @@
+/**
+ * Opening a session, and what becomes of the incarnations of the node before it (law 13): proven
+ * dead, their leases end at once and go to the new one; otherwise it waits for that session to end.
+ */
+
+import { refused, type LeaseTerm, type ShardResult } from "./answers.ts";
+import type { OpenSession } from "./commands.ts";
+import type { Revision } from "../../base/brands.ts";
+import { numberMap } from "../../base/ordered-map.ts";
+import { extend, nextLeaseOrder } from "./leases.ts";
+import { endOwnership, grantAll, grantIntended, grantToSuccessors } from "./ranges.ts";
+import { sessionRemainingMs, toLeaseTerm } from "./sessions.ts";
+import {
+  BASE_DURATION_MS,
+  BASE_KEYSPACE_ID,
+  type EntryScope,
+  type Session,
+  type ShardState,
+} from "./state.ts";
+import type { RangeSlot } from "./types.ts";
+
+/**
+ * Opens a session. An older incarnation than has ever opened one here is refused for ever. A newer
+ * one than the present ends that one's session at once if it is proven dead: its ranges go to their
+ * recorded successors, and else to the new incarnation, by this entry and under new epochs. Without
+ * a proof it waits until the session has ended; ranges whose leases end meanwhile become intended
+ * for the node, so that the entry that opens the new session grants them.
+ */
+export function openSession(
+  state: ShardState,
+  scope: EntryScope,
+  command: OpenSession,
+): ShardResult {
+  const { nodeId, incarnation } = command;
+  const newest = state.incarnations.get(nodeId);
+  if (newest !== undefined && incarnation < newest) return refused("staleIncarnation", nodeId);
+  const present = state.sessions.get(nodeId);
+  if (present?.incarnation === incarnation) {
+    const durations = leaseTerms(state);
+    return { kind: "sessionOpened", alreadyOpen: true, durations, grantedCount: 0 };
+  }
+  if (present !== undefined && present.incarnation < command.provenSince) {
+    return waitFor(present, scope);
+  }
+  const inherited = present === undefined ? [] : endRestarted(state, scope, present);
+  const session: Session = {
+    nodeId,
+    incarnation,
+    openedRevision: scope.revision,
+    addresses: command.addresses,
+    supersededUntilMs: 0,
+    standings: numberMap(),
+    held: numberMap(),
+    changes: [],
+    // Before its first session it held nothing: that view is complete, too. But not before a second
+    // one, by whose very entry the first may have ended, ranges and all.
+    changesFloor: newest === incarnation ? scope.revision : ((scope.revision - 1) as Revision),
+  };
+  state.sessions.set(nodeId, session);
+  state.incarnations.set(nodeId, incarnation);
+  const order = nextLeaseOrder(state);
+  extend(state, scope, session, BASE_KEYSPACE_ID, { order, asOf: scope.revision });
+  const grantedCount =
+    grantAll(state, scope, session, inherited) + grantIntended(state, scope, session);
+  const durations = leaseTerms(state);
+  return { kind: "sessionOpened", alreadyOpen: false, durations, grantedCount };
+}
+
+/**
+ * While one waits (it comes back after the time that it is told), the older keeps what it has and
+ * is granted nothing more: grants to a dead process would keep its session, and the new one
+ * waiting, for as long as they go on.
+ */
+function waitFor(present: Session, scope: EntryScope): ShardResult {
+  const waitMs = sessionRemainingMs(present, scope.timeMs);
+  present.supersededUntilMs = scope.timeMs + waitMs + BASE_DURATION_MS;
+  return refused("sessionLive", present.nodeId, { waitMs });
+}
+
+/**
+ * Ends the session of an incarnation that is proven dead, and all its leases, whose time has not
+ * run out: nobody serves under them. Answers the ranges that no successor was waiting for.
+ */
+function endRestarted(state: ShardState, scope: EntryScope, dead: Session): RangeSlot[] {
+  const vacated: RangeSlot[] = [];
+  for (const [keyspaceId, held] of dead.held.entries()) {
+    const slots = [...held.values()];
+    const changes = slots.map((slot) => endOwnership(state, scope, slot, "restarted"));
+    scope.emit("restarted", keyspaceId, changes);
+    vacated.push(...slots);
+  }
+  state.sessions.delete(dead.nodeId);
+  grantToSuccessors(state, scope, vacated);
+  return vacated.filter((slot) => slot.record.owner === undefined);
+}
+
+/** The terms of every keyspace, in force at this entry. */
+function leaseTerms(state: ShardState): LeaseTerm[] {
+  return [...state.keyspaces.values()].map(({ terms }) => toLeaseTerm(terms));
+}
