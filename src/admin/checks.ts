@@ -31,6 +31,10 @@ export function readinessChecks(facts: HealthFacts): readonly HealthCheck[] {
   ];
 }
 
+export function isReady(facts: HealthFacts): boolean {
+  return readinessChecks(facts).every(({ problem }) => problem === undefined);
+}
+
 function groupsProblem(
   groups: readonly GroupHealth[],
   problemOf: (group: GroupHealth) => string | undefined,

@@ -4,6 +4,7 @@
  * and the admin port. Stopping goes the other way.
  */
 
+import { isReady } from "../admin/checks.ts";
 import { type AdminServer, startAdminServer } from "../admin/server.ts";
 import { defined, type InvariantError } from "../base/assert.ts";
 import type { ServerId } from "../base/brands.ts";
@@ -11,6 +12,7 @@ import { createPeerNetwork, type PeerNetwork } from "../net/peer-network.ts";
 import type { ForwardAnswer, Logger } from "../replica/ports.ts";
 import { startTicker } from "../replica/ticker.ts";
 import type { OpenedLogStore } from "../storage/log-store.ts";
+import { publicServices } from "../wire/methods.ts";
 import { type AdminFacts, adminPort, type AdminPortOptions } from "./admin-port.ts";
 import { type ServerConfig, splitAddress } from "./config/schema.ts";
 import { openDataStore } from "./data-store.ts";
@@ -19,6 +21,8 @@ import { meteredStore } from "./metered-store.ts";
 import type { RunningServer } from "./running-server.ts";
 import { createServerCore, type ServerCore } from "./server-core.ts";
 import { clusterStatus } from "./services/cluster.ts";
+import { HealthService } from "./services/health.ts";
+import { Drain } from "./services/news.ts";
 import { systemClock, systemTimers } from "./system.ts";
 import { productVersion } from "./version.ts";
 
@@ -76,8 +80,9 @@ class ServerProcess implements RunningServer {
     this.#closers.push(() => opened.store.close());
     this.#peers = await this.#startPeers(opened.identity.storeUuid);
     this.#core = this.#startCore(opened, this.#peers);
-    this.#startTicking(this.#core);
-    this.#grpc = await this.#startGrpc(this.#core);
+    const health = this.#healthOf(this.#core);
+    this.#startTicking(this.#core, health);
+    this.#grpc = await this.#startGrpc(this.#core, health);
     this.#admin = await this.#startAdmin(this.#core);
     this.#logger.info("serverStarted", this.addresses);
   }
@@ -148,16 +153,31 @@ class ServerProcess implements RunningServer {
     return core;
   }
 
-  #startTicking(core: ServerCore): void {
+  /** By the checks and the facts of /readyz. */
+  #healthOf(core: ServerCore): HealthService {
+    const port = this.#adminPort(core);
+    return new HealthService({
+      services: publicServices(),
+      isReady: () => isReady(port.health()),
+      drain: new Drain(this.#drain.signal),
+    });
+  }
+
+  #startTicking(core: ServerCore, health: HealthService): void {
     const { tickMs } = this.#config.raft;
     const timing = { tickMs, clock: systemClock, timers: systemTimers };
-    const ticker = startTicker({ ...timing, onTick: () => core.tick() });
+    const onTick = (): void => {
+      core.tick();
+      health.refresh();
+    };
+    const ticker = startTicker({ ...timing, onTick });
     this.#closers.push(() => ticker.stop());
   }
 
-  async #startGrpc({ services }: ServerCore): Promise<GrpcServer> {
+  async #startGrpc({ services }: ServerCore, health: HealthService): Promise<GrpcServer> {
     const grpc = await startGrpcServer({
       services,
+      health,
       listen: this.#config.listen.grpc,
       logger: this.#logger,
       onFatal: (error: InvariantError) => this.#fail(error),

@@ -15,7 +15,7 @@ import { clusterStatus, getStatusRequest } from "./convert-cluster.ts";
 import * as dir from "./convert-directory.ts";
 import * as ks from "./convert-keyspaces.ts";
 import * as own from "./convert-ownership.ts";
-import { type Serializer, serviceOf } from "./public-protos.ts";
+import { type LoadedMethod, type Serializer, serviceOf } from "./public-protos.ts";
 import { invalidField, refusal } from "./refusal.ts";
 
 export interface MethodRow<Request, Answer> {
@@ -104,6 +104,16 @@ export function methodRows(): readonly NamedRow[] {
   );
 }
 
+/** Full names of the services of the table. */
+export function publicServices(): readonly string[] {
+  return [...new Set(methodRows().map(({ row }) => serviceOfPath(row.path)))];
+}
+
+/** `/cadastre.v1.Directory/Lookup` is a method of `cadastre.v1.Directory`. */
+export function serviceOfPath(path: string): string {
+  return defined(path.split("/")[1], "a method's path has two parts");
+}
+
 type MakeRow = <
   Request,
   RequestIn extends object,
@@ -124,25 +134,35 @@ function rowsOf(fullName: string): { readonly read: MakeRow; readonly mutation: 
     (mutates: boolean): MakeRow =>
     (name, request, answer) => {
       const loaded = defined(service[name], `${fullName} has a method ${name}`);
-      const decodeRequest = decoder(loaded.requestType, request);
-      const decodeAnswer = decoder(loaded.responseType, answer);
-      return {
-        path: loaded.path,
-        kind: loaded.responseStream ? "serverStream" : "unary",
-        mutates,
-        encodeRequest: (value) => loaded.requestType.serialize(request.toProto(value)),
-        decodeRequest: (bytes) => {
-          const value = decodeRequest(bytes);
-          return value instanceof Flaw ? failed(invalidField(value)) : ok(value);
-        },
-        encodeAnswer: (value) => loaded.responseType.serialize(answer.toProto(value)),
-        decodeAnswer: (bytes) => {
-          const value = decodeAnswer(bytes);
-          return value instanceof Flaw ? failed(unreadableAnswer(value)) : ok(value);
-        },
-      };
+      return methodRow(loaded, mutates, request, answer);
     };
   return { read: maker(false), mutation: maker(true) };
+}
+
+/** The row of one method. */
+export function methodRow<Request, RequestOut, Answer, AnswerOut>(
+  loaded: LoadedMethod,
+  mutates: boolean,
+  request: Codec<Request, object, RequestOut>,
+  answer: Codec<Answer, object, AnswerOut>,
+): MethodRow<Request, Answer> {
+  const decodeRequest = decoder(loaded.requestType, request);
+  const decodeAnswer = decoder(loaded.responseType, answer);
+  return {
+    path: loaded.path,
+    kind: loaded.responseStream ? "serverStream" : "unary",
+    mutates,
+    encodeRequest: (value) => loaded.requestType.serialize(request.toProto(value)),
+    decodeRequest: (bytes) => {
+      const value = decodeRequest(bytes);
+      return value instanceof Flaw ? failed(invalidField(value)) : ok(value);
+    },
+    encodeAnswer: (value) => loaded.responseType.serialize(answer.toProto(value)),
+    decodeAnswer: (bytes) => {
+      const value = decodeAnswer(bytes);
+      return value instanceof Flaw ? failed(unreadableAnswer(value)) : ok(value);
+    },
+  };
 }
 
 /** The codec's `Out` is what the loader's options give for the message, by generated/. */

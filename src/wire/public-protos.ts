@@ -7,15 +7,20 @@ import type { MessageTypeDefinition, PackageDefinition } from "@grpc/proto-loade
 import { defined } from "../base/assert.ts";
 import { loadProto } from "./load.ts";
 
-const definitions: PackageDefinition = {
-  ...loadProto("cadastre/v1/directory.proto"),
-  ...loadProto("cadastre/v1/ownership.proto"),
-  ...loadProto("cadastre/v1/keyspaces.proto"),
-  ...loadProto("cadastre/v1/errors.proto"),
-  ...loadProto("cadastre/admin/v1/cluster.proto"),
-  ...loadProto("google/rpc/status.proto"),
-  ...loadProto("google/rpc/error_details.proto"),
-};
+/** What the public port serves or attaches to errors; what these import is loaded with them. */
+export const PUBLIC_PROTO_FILES: readonly string[] = [
+  "cadastre/v1/directory.proto",
+  "cadastre/v1/ownership.proto",
+  "cadastre/v1/keyspaces.proto",
+  "cadastre/v1/errors.proto",
+  "cadastre/admin/v1/cluster.proto",
+  "google/rpc/status.proto",
+  "google/rpc/error_details.proto",
+];
+
+const definitions: PackageDefinition = Object.fromEntries(
+  PUBLIC_PROTO_FILES.flatMap((file) => Object.entries(loadProto(file))),
+);
 
 /** The two ways between a message's plain form and bytes. Deserializing throws on bad bytes. */
 export interface Serializer<In, Out> {
@@ -27,7 +32,15 @@ export interface Serializer<In, Out> {
 export function messageOf<In extends object, Out extends object>(
   fullName: string,
 ): Serializer<In, Out> {
-  const definition = defined(definitions[fullName], `${fullName} is in the proto files`);
+  return messageIn(definitions, fullName);
+}
+
+/** The same of another file than the public ones. */
+export function messageIn<In extends object, Out extends object>(
+  loaded: PackageDefinition,
+  fullName: string,
+): Serializer<In, Out> {
+  const definition = defined(loaded[fullName], `${fullName} is in the proto files`);
   return definition as unknown as MessageTypeDefinition<In, Out>;
 }
 
@@ -40,8 +53,15 @@ export interface LoadedMethod {
   readonly responseType: Serializer<object, object>;
 }
 
+export type LoadedService = Readonly<Record<string, LoadedMethod>>;
+
 /** The methods of a service by name. */
-export function serviceOf(fullName: string): Readonly<Record<string, LoadedMethod>> {
-  const definition = defined(definitions[fullName], `${fullName} is in the proto files`);
-  return definition as unknown as Readonly<Record<string, LoadedMethod>>;
+export function serviceOf(fullName: string): LoadedService {
+  return serviceIn(definitions, fullName);
+}
+
+/** The same of another file than the public ones. */
+export function serviceIn(loaded: PackageDefinition, fullName: string): LoadedService {
+  const definition = defined(loaded[fullName], `${fullName} is in the proto files`);
+  return definition as unknown as LoadedService;
 }

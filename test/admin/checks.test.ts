@@ -1,6 +1,11 @@
 // Alive and ready are two questions (a server without a quorum is alive).
 import { expect, test } from "vitest";
-import { livenessChecks, READ_INDEX_AGE_MS_MAX, readinessChecks } from "../../src/admin/checks.ts";
+import {
+  isReady,
+  livenessChecks,
+  READ_INDEX_AGE_MS_MAX,
+  readinessChecks,
+} from "../../src/admin/checks.ts";
 import type { GroupHealth, HealthFacts } from "../../src/admin/port.ts";
 
 function group(change: Partial<GroupHealth> = {}): GroupHealth {
@@ -21,6 +26,12 @@ function failures(checks: ReturnType<typeof readinessChecks>): Record<string, st
 test("a server in good order is alive and ready", () => {
   expect(failures(livenessChecks(facts()))).toEqual({});
   expect(failures(readinessChecks(facts()))).toEqual({});
+});
+
+test("ready is what passes every check", () => {
+  expect(isReady(facts())).toBe(true);
+  expect(isReady(facts({ isDraining: true }))).toBe(false);
+  expect(isReady(facts({ groups: [group(), group({ isReplayed: false })] }))).toBe(false);
 });
 
 test("a server without a quorum is alive and not ready, with the reason", () => {

@@ -1,6 +1,7 @@
 // Writes the types of all proto files to src/wire/generated, or to the folder that is given.
 // The options mirror LOADER_OPTIONS in src/wire/load.ts. Of a file without a service the root file
-// is left out: nothing uses it, and its unused imports do not compile.
+// is left out: nothing uses it, and its unused imports do not compile. Reflection's older name is
+// left out, too: its messages are those of v1, and its root file would take the place of v1's.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -11,7 +12,7 @@ const generator = "node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-ty
 const outDir = resolve(root, process.argv[2] ?? "src/wire/generated");
 
 const protos = readdirSync(join(root, "proto"), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".proto"))
+  .filter((path) => path.endsWith(".proto") && !path.includes("/v1alpha/"))
   .sort();
 
 const options = [

@@ -14,23 +14,38 @@ export interface GrpcLimits {
   /** Of these, only for Renew, Accept, Release and OpenSession. */
   readonly inFlightReserved: number;
   readonly watchesMax: number;
+  /** Of the health service. Apart from the others, so that probes work on a full server. */
+  readonly healthWatchesMax: number;
+  /** Streams of server reflection, each with one person or tool behind it. */
+  readonly reflectionsMax: number;
 }
 
 export const DEFAULT_LIMITS: GrpcLimits = {
   inFlightMax: 4_096,
   inFlightReserved: 1_024,
   watchesMax: 4_096,
+  healthWatchesMax: 4_096,
+  reflectionsMax: 32,
 };
 
 /** Long enough to drain a full server, short enough not to be felt as an outage. */
 const RETRY_AFTER_MS = 200;
 
-export type AdmissionClass = "keepsRanges" | "other" | "watch";
+/** Streams, each kind with a limit of its own, by the word for many of them. */
+const STREAM_LIMITS = {
+  watch: { what: "watches", limit: "watchesMax" },
+  healthWatch: { what: "health watches", limit: "healthWatchesMax" },
+  reflection: { what: "reflection streams", limit: "reflectionsMax" },
+} as const;
+
+export type StreamClass = keyof typeof STREAM_LIMITS;
+/** A probe is answered at once from memory: it takes no slot and is never refused. */
+export type AdmissionClass = "keepsRanges" | "other" | "probe" | StreamClass;
 
 export class Admission {
   readonly #limits: GrpcLimits;
   #calls = 0;
-  #watches = 0;
+  readonly #streams: Record<StreamClass, number> = { watch: 0, healthWatch: 0, reflection: 0 };
 
   constructor(limits: GrpcLimits) {
     const { inFlightMax, inFlightReserved } = limits;
@@ -43,17 +58,19 @@ export class Admission {
   }
 
   get watches(): number {
-    return this.#watches;
+    return this.#streams.watch;
   }
 
   /** Takes a slot, or says why not. A taken slot is given back with {@link leave}, once. */
   enter(kind: AdmissionClass): Refusal | undefined {
-    const { inFlightMax, inFlightReserved, watchesMax } = this.#limits;
-    if (kind === "watch") {
-      if (this.#watches >= watchesMax) return overloaded("watches", watchesMax);
-      this.#watches++;
+    if (kind === "probe") return undefined;
+    if (isStream(kind)) {
+      const { what, limit } = STREAM_LIMITS[kind];
+      if (this.#streams[kind] >= this.#limits[limit]) return overloaded(what, this.#limits[limit]);
+      this.#streams[kind]++;
       return undefined;
     }
+    const { inFlightMax, inFlightReserved } = this.#limits;
     const slots = kind === "keepsRanges" ? inFlightMax : inFlightMax - inFlightReserved;
     if (this.#calls >= slots) return overloaded("calls", slots);
     this.#calls++;
@@ -61,10 +78,14 @@ export class Admission {
   }
 
   leave(kind: AdmissionClass): void {
-    if (kind === "watch") this.#watches--;
-    else this.#calls--;
-    assert(this.#calls >= 0 && this.#watches >= 0, "a slot is given back once");
+    if (kind === "probe") return;
+    const left = isStream(kind) ? --this.#streams[kind] : --this.#calls;
+    assert(left >= 0, "a slot is given back once");
   }
+}
+
+function isStream(kind: AdmissionClass): kind is StreamClass {
+  return Object.hasOwn(STREAM_LIMITS, kind);
 }
 
 function overloaded(what: string, limit: number): Refusal {

@@ -1,6 +1,7 @@
 /**
  * The public gRPC port of a server: every method of wire/methods.ts, answered by services that know
- * nothing of gRPC. Sizes, deadlines, slots and shutdown are decided here.
+ * nothing of gRPC, and gRPC's own health and reflection. Sizes, deadlines, slots and shutdown are
+ * decided here.
  */
 
 import {
@@ -13,15 +14,20 @@ import { defined } from "../../base/assert.ts";
 import { type Listener, BindError, listen } from "../../net/listener.ts";
 import type { ApiServices, ServerStream, Unary } from "../../wire/api-services.ts";
 import { ANSWER_BYTES_MAX, REQUEST_BYTES_MAX } from "../../wire/limits.ts";
-import { type MethodRow, methodRows, METHODS } from "../../wire/methods.ts";
+import { methodRows, METHODS } from "../../wire/methods.ts";
 import { refusal } from "../../wire/refusal.ts";
+import type { HealthApi } from "../../wire/standard/health.ts";
 import { Admission, DEFAULT_LIMITS, type GrpcLimits } from "./admission.ts";
 import type { BugReports } from "./bugs.ts";
+import { bytesMethod } from "./bytes-method.ts";
 import { unaryHandler } from "./unary-handler.ts";
-import { type OpenStream, watchHandler } from "./watch-handler.ts";
+import { addStandardServices } from "./standard-services.ts";
+import { type OpenStream, WATCH_RULES, watchHandler } from "./watch-handler.ts";
 
 export interface GrpcServerOptions extends BugReports {
   readonly services: ApiServices;
+  /** Its watches must have ended, or be about to end, when the server is closed. */
+  readonly health: HealthApi;
   /** host:port; port 0 takes any free one. */
   readonly listen: string;
   readonly limits?: Partial<GrpcLimits>;
@@ -62,6 +68,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const streams = new Set<OpenStream>();
   const server = new Server(SERVER_OPTIONS);
   addMethods(server, options, admission, streams);
+  addStandardServices(server, { health: options.health, admission, reports: options, streams });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = await listenForClients(options.listen, (socket) =>
     injector.injectConnection(socket),
@@ -113,30 +120,20 @@ function addMethods(
       owner,
     );
     const admissionClass = KEEPS_RANGES.has(row.path) ? "keepsRanges" : "other";
-    definitions[row.path] = definitionOf(row);
+    definitions[row.path] = bytesMethod(row.path, { responseStream: row.kind === "serverStream" });
     handlers[row.path] =
       row.kind === "unary"
         ? unaryHandler({ row, service, admission, admissionClass, reports: options })
-        : watchHandler({ row, service, admission, reports: options, streams });
+        : watchHandler({
+            rules: WATCH_RULES,
+            row,
+            service,
+            admission,
+            reports: options,
+            streams,
+          });
   }
   server.addService(definitions, handlers);
-}
-
-/** To grpc-js every message is bytes. */
-function definitionOf(row: MethodRow<unknown, unknown>): MethodDefinition<Buffer, Buffer> {
-  return {
-    path: row.path,
-    requestStream: false,
-    responseStream: row.kind === "serverStream",
-    requestSerialize: asIs,
-    requestDeserialize: asIs,
-    responseSerialize: asIs,
-    responseDeserialize: asIs,
-  };
-}
-
-function asIs(bytes: Buffer): Buffer {
-  return bytes;
 }
 
 async function closeServer(

@@ -1,6 +1,6 @@
 /**
  * One server stream: frames are pulled from the service only while the connection takes them, so
- * that a reader that stops costs this process at most UNSENT_BYTES_MAX and one frame. What it then
+ * that a reader that stops costs this process at most `unsentBytesMax` and one frame. What it then
  * misses is the service's business (law 22).
  */
 
@@ -11,19 +11,40 @@ import type { ServerStream } from "../../wire/api-services.ts";
 import type { MethodRow } from "../../wire/methods.ts";
 import { refusal } from "../../wire/refusal.ts";
 import { refusalToStatus } from "../../wire/status-details.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, StreamClass } from "./admission.ts";
 import { type BugReports, bugToRefusal } from "./bugs.ts";
 
-/** Frames under way before the next is pulled. Small ones may gather, large ones go alone. */
-const UNSENT_BYTES_MAX: number = 64 * 1024;
+/** What differs between the kinds of streams. */
+export interface StreamRules {
+  readonly admissionClass: StreamClass;
+  /** Frames under way before the next is pulled. A frame that is larger goes alone. */
+  readonly unsentBytesMax: number;
+  /** What a service that stops by itself says; undefined: that all is said, which is no refusal. */
+  readonly atEnd: Refusal | undefined;
+}
+
+/** Small frames may gather, and the stream never just ends. */
+export const WATCH_RULES: StreamRules = {
+  admissionClass: "watch",
+  unsentBytesMax: 64 * 1024,
+  atEnd: refusal("TRANSIENT", "the stream ended; resume it at another server"),
+};
+
+/** The next state is asked for when the last one is sent: a slow reader gets the latest then. */
+export const HEALTH_WATCH_RULES: StreamRules = {
+  admissionClass: "healthWatch",
+  unsentBytesMax: 0,
+  atEnd: undefined,
+};
 
 export interface WatchHandlerOptions {
+  readonly rules: StreamRules;
   readonly row: MethodRow<unknown, unknown>;
   readonly service: ServerStream<unknown, unknown>;
   readonly admission: Admission;
   readonly reports: BugReports;
-  /** The streams under way, for the one who closes the server. */
-  readonly streams: Set<OpenStream>;
+  /** Where streams stand that whoever closes the server must end; others end by themselves. */
+  readonly streams: Set<OpenStream> | undefined;
 }
 
 export interface OpenStream {
@@ -35,19 +56,20 @@ export function watchHandler(
   options: WatchHandlerOptions,
 ): (call: ServerWritableStream<Buffer, Buffer>) => void {
   const { row, admission, streams } = options;
+  const { admissionClass } = options.rules;
   return (call) => {
-    const full = admission.enter("watch");
+    const full = admission.enter(admissionClass);
     const request = full === undefined ? row.decodeRequest(call.request) : failed(full);
     if (!request.ok) {
-      if (full === undefined) admission.leave("watch");
+      if (full === undefined) admission.leave(admissionClass);
       call.emit("error", refusalToStatus(request.error));
       return;
     }
     const stream = new WatchStream(call, options);
-    streams.add(stream);
+    streams?.add(stream);
     void stream.run(request.value).then(() => {
-      streams.delete(stream);
-      admission.leave("watch");
+      streams?.delete(stream);
+      admission.leave(admissionClass);
     });
   };
 }
@@ -58,8 +80,8 @@ class WatchStream implements OpenStream {
   readonly #call: ServerWritableStream<Buffer, Buffer>;
   readonly #options: WatchHandlerOptions;
   readonly #aborter = new AbortController();
-  /** undefined: running. null: the client is gone and nobody reads a reason. */
-  #ending: Refusal | null | undefined;
+  /** undefined: running. null: the client is gone, nobody reads a reason. "done": all said. */
+  #ending: Refusal | "done" | null | undefined;
   /** Wakes whoever waits below when the stream is to end. */
   #wake: (() => void) | undefined;
   #unsentBytes = 0;
@@ -70,7 +92,7 @@ class WatchStream implements OpenStream {
     this.#options = options;
   }
 
-  end(reason: Refusal | null): void {
+  end(reason: Refusal | "done" | null): void {
     if (this.#ending !== undefined) return;
     this.#ending = reason;
     this.#wake?.();
@@ -98,13 +120,14 @@ class WatchStream implements OpenStream {
   }
 
   async #pump(iterator: AsyncIterator<Result<unknown, Refusal>>): Promise<void> {
+    const { rules } = this.#options;
     while (this.#ending === undefined) {
       const next = await this.#unlessEnded(iterator.next());
       if (next === ENDED) return;
-      if (next.done === true) return this.end(SILENT_END);
+      if (next.done === true) return this.end(rules.atEnd ?? "done");
       if (!next.value.ok) return this.end(next.value.error);
       this.#write(this.#options.row.encodeAnswer(next.value.value));
-      while (this.#unsentBytes > UNSENT_BYTES_MAX && this.#ending === undefined) {
+      while (this.#unsentBytes > rules.unsentBytesMax && this.#ending === undefined) {
         await this.#unlessEnded(new Promise<void>((resolve) => (this.#onSent = resolve)));
       }
     }
@@ -130,8 +153,7 @@ class WatchStream implements OpenStream {
 
   #finish(): void {
     if (this.#ending === null || this.#ending === undefined) return;
-    this.#call.emit("error", refusalToStatus(this.#ending));
+    if (this.#ending === "done") this.#call.end();
+    else this.#call.emit("error", refusalToStatus(this.#ending));
   }
 }
-
-const SILENT_END: Refusal = refusal("TRANSIENT", "the stream ended; resume it at another server");

@@ -11,11 +11,17 @@ import type { GrpcLimits } from "../../../src/server/grpc/admission.ts";
 import { type GrpcServer, startGrpcServer } from "../../../src/server/grpc/grpc-server.ts";
 import type * as api from "../../../src/wire/api.ts";
 import type { ApiServices } from "../../../src/wire/api-services.ts";
-import { methodRows } from "../../../src/wire/methods.ts";
+import { HealthService } from "../../../src/server/services/health.ts";
+import { Drain } from "../../../src/server/services/news.ts";
+import { methodRows, publicServices } from "../../../src/wire/methods.ts";
 import { refusal } from "../../../src/wire/refusal.ts";
 
 export interface Harness {
   readonly server: GrpcServer;
+  /** Says to the health service that the server is about to stop. */
+  readonly drain: () => void;
+  /** Changes what the health service finds at its next look, and has it look. */
+  readonly setReady: (isReady: boolean) => void;
   /** Event names of what was logged as an error. */
   readonly logged: string[];
   readonly fatal: InvariantError[];
@@ -60,8 +66,16 @@ export async function startHarness(
     warn: ignore,
     error: (event) => logged.push(event),
   };
+  const drain = new AbortController();
+  const readiness = { isReady: true };
+  const health = new HealthService({
+    services: publicServices(),
+    isReady: () => readiness.isReady && !drain.signal.aborted,
+    drain: new Drain(drain.signal),
+  });
   const server = await startGrpcServer({
     services: servicesOf(overrides),
+    health,
     listen: options.listen ?? "127.0.0.1:0",
     logger,
     limits: options.limits ?? {},
@@ -70,6 +84,11 @@ export async function startHarness(
   onCleanup(() => server.close(0));
   return {
     server,
+    drain: () => drain.abort(),
+    setReady: (isReady) => {
+      readiness.isReady = isReady;
+      health.refresh();
+    },
     logged,
     fatal,
     channel: (channelOptions) => openChannel(server.address, channelOptions),

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { InvariantError } from "../../../src/base/assert.ts";
 import { Admission } from "../../../src/server/grpc/admission.ts";
 
-const LIMITS = { inFlightMax: 5, inFlightReserved: 2, watchesMax: 1 };
+const LIMITS = {
+  inFlightMax: 5,
+  inFlightReserved: 2,
+  watchesMax: 1,
+  healthWatchesMax: 1,
+  reflectionsMax: 1,
+};
 
 test("ordinary calls leave the reserved slots alone, calls that keep ranges use all", () => {
   const admission = new Admission(LIMITS);
@@ -33,4 +39,19 @@ test("a slot that is given back twice, or a reserve that takes everything, is a 
   const admission = new Admission(LIMITS);
   expect(() => admission.leave("other")).toThrow(InvariantError);
   expect(() => new Admission({ ...LIMITS, inFlightReserved: 5 })).toThrow(InvariantError);
+});
+
+test("a full server takes probes all the same, and streams of health and reflection by limits of their own", () => {
+  const admission = new Admission(LIMITS);
+  for (let call = 0; call < 5; call++) admission.enter("keepsRanges");
+  admission.enter("watch");
+  for (let probe = 0; probe < 100; probe++) expect(admission.enter("probe")).toBeUndefined();
+  admission.leave("probe");
+  for (const kind of ["healthWatch", "reflection"] as const) {
+    expect(admission.enter(kind)).toBeUndefined();
+    expect(admission.enter(kind)).toMatchObject({ reason: "OVERLOADED", metadata: { limit: "1" } });
+    admission.leave(kind);
+    expect(admission.enter(kind)).toBeUndefined();
+  }
+  expect([admission.calls, admission.watches]).toEqual([5, 1]);
 });
