@@ -42,7 +42,7 @@ export interface SnapshotEnd {
 }
 
 const MAGIC: readonly number[] = [0x43, 0x44, 0x53, 0x54];
-export const PRELUDE_BYTES = MAGIC.length + 2;
+export const PRELUDE_BYTES: number = MAGIC.length + 2;
 export const END_TAG = 0;
 /**
  * Far above the largest record: an answer about 1,000 ranges with keys of 4 KiB. Bounds what a
