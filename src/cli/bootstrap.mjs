@@ -20,12 +20,14 @@ const TOOLS = {
   oxfmt: "node_modules/oxfmt/bin/oxfmt",
   vitest: "node_modules/vitest/vitest.mjs",
 };
+/** Lets Node run the TypeScript of the tests. A URL, as --import wants it. */
+const TYPESCRIPT = new URL("../../test/typescript.mjs", import.meta.url).href;
 /** A silent minute looks like a hang, so a long step says that it is still at work. */
 const STILL_WORKING_INTERVAL_MS = 15_000;
 /** A terminal and npm both pass on one Ctrl-C; a signal this much later is a second one. */
 const REPEATED_SIGNAL_MS = 1_000;
 
-const COMMANDS = { start, test, build, lint, check, fix };
+const COMMANDS = { start, test, build, lint, check, fix, bench };
 
 class StepFailed extends Error {}
 
@@ -53,7 +55,7 @@ async function start(args) {
   await install();
   await compile();
   const dev = ["dev", "--data-dir", path.join(ROOT, ".cadastre")];
-  return supervise([path.join(ROOT, "src/cli/cadastre.cjs"), ...dev, ...args]);
+  return supervise("start", [path.join(ROOT, "src/cli/cadastre.cjs"), ...dev, ...args]);
 }
 
 async function test(args) {
@@ -101,6 +103,18 @@ async function fix() {
   const lintExitCode = await runTool("oxlint", ["--fix", "src", "test"]);
   const formatExitCode = await runTool("oxfmt", FORMATTED);
   return Math.max(lintExitCode, formatExitCode);
+}
+
+/** A script of the tests, on the built servers. */
+async function bench(args) {
+  await install();
+  await compile();
+  return supervise("bench", [
+    "--import",
+    TYPESCRIPT,
+    path.join(ROOT, "test/bench/main.ts"),
+    ...args,
+  ]);
 }
 
 const FORMATTED = ["src/**/*.{ts,mjs,cjs}", "test/**/*.ts", "*.json"];
@@ -273,7 +287,7 @@ function exitCodeOf(child) {
  * group of its own: a terminal's Ctrl-C reaches it once, through us, and not a second time from
  * the terminal or from npm. The channel tells it when we are killed outright.
  */
-async function supervise(args) {
+async function supervise(lifecycleEvent, args) {
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     detached: true,
@@ -290,7 +304,7 @@ async function supervise(args) {
     }
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, onSignal);
-  npmParent.onNpmGone("start", () => onSignal("SIGTERM"));
+  npmParent.onNpmGone(lifecycleEvent, () => onSignal("SIGTERM"));
   const exitCode = await exitCodeOf(child);
   killGroup(child.pid);
   return exitCode;

@@ -119,11 +119,11 @@ describe("whoever ends npm ends what it runs", () => {
     expect(clone.has("was-told-to-end")).toBe(true);
   });
 
-  test("npm start and npm test leave no shell that would keep signals to itself", () => {
+  test("npm start, test and bench leave no shell that would keep signals to itself", () => {
     const { scripts } = z
       .object({ scripts: z.record(z.string(), z.string()) })
       .parse(createRequire(import.meta.url)("../../package.json"));
-    for (const name of ["start", "test"]) {
+    for (const name of ["start", "test", "bench"]) {
       expect(scripts[name]).toBe(`exec node src/cli/bootstrap.mjs ${name}`);
     }
   });
