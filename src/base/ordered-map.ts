@@ -60,6 +60,7 @@ export class OrderedMap<K, V> {
   /** Adds or replaces. Values must not be undefined: that is what get() answers for a miss. */
   set(key: K, value: V): void {
     assert(value !== undefined, "an ordered map holds no undefined values");
+    if (this.#isAboveAll(key)) return this.#append(key, value);
     const chunkIndex = this.#chunkFor(key);
     const chunk = this.#chunkToChange(chunkIndex);
     const at = this.#lowerBound(chunk.keys, key);
@@ -158,6 +159,21 @@ export class OrderedMap<K, V> {
 
   *values(): Generator<V> {
     for (const chunk of this.#chunks) yield* chunk.values;
+  }
+
+  #isAboveAll(key: K): boolean {
+    const { keys } = this.#chunks[this.#chunks.length - 1] as Chunk<K, V>;
+    return keys.length === 0 || this.#compare(keys[keys.length - 1] as K, key) < 0;
+  }
+
+  /** Whole maps are loaded in order: that takes one comparison a key instead of twenty. */
+  #append(key: K, value: V): void {
+    const chunkIndex = this.#chunks.length - 1;
+    const chunk = this.#chunkToChange(chunkIndex);
+    chunk.keys.push(key);
+    chunk.values.push(value);
+    this.#size++;
+    if (chunk.keys.length > CHUNK_ENTRIES_MAX) this.#splitChunk(chunkIndex);
   }
 
   /** The last chunk whose first key is <= key, or the first chunk. */
