@@ -7,7 +7,7 @@ import { encode } from "../../src/base/codec.ts";
 import { Prng } from "../../src/base/prng.ts";
 import { ok, type Result } from "../../src/base/result.ts";
 import { Digest } from "../../src/machine/common/digest.ts";
-import { endCodec } from "../../src/machine/common/snapshot-form.ts";
+import { endCodec, PRELUDE_BYTES } from "../../src/machine/common/snapshot-form.ts";
 import type { SnapshotCut, SnapshotRestore } from "../../src/machine/group.ts";
 
 interface Cuttable {
@@ -71,17 +71,16 @@ export interface Subject<M extends Restorable> {
   readonly newMachine: () => M;
   /** Must hold of whatever could be restored. */
   readonly check: (machine: M) => void;
-  /** A snapshot of fewer than 128 records. */
   readonly bytes: Bytes;
-  readonly recordCount: number;
 }
 
-/** The end mark's frame: length, tag, count, and the digest as a text of 16. */
+/** The end mark of fewer than 128 records: length, tag, count, and the digest as a text of 16. */
 const END_BYTES = 1 + 1 + 1 + 1 + 16;
 
 /** Cut, altered and invented bytes are refused, or are the one form of what they restore. */
 export function expectTotalRestore<M extends Restorable>(subject: Subject<M>): void {
-  const { bytes, recordCount } = subject;
+  const { bytes } = subject;
+  const recordCount = framesOf(bytes).length - 3;
   const body = bytes.subarray(0, bytes.length - END_BYTES);
   expect(bytesToHex(sealed(body, recordCount))).toBe(bytesToHex(bytes));
   expect(restore(subject.newMachine(), bytes)).toEqual(ok(undefined));
@@ -112,6 +111,40 @@ export function expectTotalRestore<M extends Restorable>(subject: Subject<M>): v
     }),
     { numRuns: 500, seed: 9 },
   );
+}
+
+/** Records left out, repeated or out of place are refused, or are the one form of a state. */
+export function expectOrderedRecords<M extends Restorable>(subject: Subject<M>): void {
+  const frames = framesOf(subject.bytes);
+  const records = frames.slice(2, -1);
+  const given = (changed: readonly Bytes[]): Bytes =>
+    sealed(concatBytes(...frames.slice(0, 2), ...changed), changed.length);
+  expect(bytesToHex(given(records))).toBe(bytesToHex(subject.bytes));
+  const prng = Prng.fromSeed(6);
+  for (const [at, record] of records.entries()) {
+    expectOneForm(subject, given(records.toSpliced(at, 1)));
+    expectOneForm(subject, given(records.toSpliced(at, 0, record)));
+    const to = prng.nextInteger(0, records.length - 1);
+    expectOneForm(subject, given(records.toSpliced(at, 1).toSpliced(to, 0, record)));
+    const next = records[at + 1];
+    if (next !== undefined) expectOneForm(subject, given(records.toSpliced(at, 2, next, record)));
+  }
+}
+
+/** The prelude and the frames of a snapshot, each with its length. */
+function framesOf(bytes: Bytes): Bytes[] {
+  const frames = [bytes.subarray(0, PRELUDE_BYTES)];
+  let at = PRELUDE_BYTES;
+  while (at < bytes.length) {
+    const start = at;
+    let length = 0;
+    let factor = 1;
+    for (; (bytes[at] ?? 0) >= 0x80; factor *= 0x80) length += ((bytes[at++] ?? 0) & 0x7f) * factor;
+    length += (bytes[at++] ?? 0) * factor;
+    at += length;
+    frames.push(bytes.subarray(start, at));
+  }
+  return frames;
 }
 
 function expectRefused<M extends Restorable>(

@@ -31,7 +31,7 @@ export class RecordCut<Stored> implements SnapshotCut {
   /** Encoded and not yet given out. */
   readonly #out = new ByteWriter();
   readonly #frame = new ByteWriter();
-  /** Of what was given out before the end mark. */
+  /** Of what was given out; for the end mark, of all before it. */
   readonly #digest = new Digest();
   #recordCount = 0;
   #isEnded = false;
@@ -58,7 +58,7 @@ export class RecordCut<Stored> implements SnapshotCut {
     while (this.#out.length < this.#pieceBytes && !this.#isEnded) this.#encodeNext();
     if (this.#out.length === 0) return undefined;
     const piece = this.#out.takeFront(this.#pieceBytes);
-    if (!this.#isEnded) this.#digest.update(piece);
+    this.#digest.update(piece);
     return piece;
   }
 

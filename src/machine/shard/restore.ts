@@ -151,14 +151,16 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     if (stored === undefined) return undefined;
     this.#pending = undefined;
     const { rangesById, intendedCounts } = this.#state;
+    const knownCount = rangesById.size;
     const keyspace = lastOf(this.#state.keyspaces);
     const slot = this.#slotOf(stored, keyspace, endKey);
     const { rangeId, startKey, intendedNodeId } = slot.record;
-    if (rangesById.has(rangeId)) return "MS2: range ids are not repeated";
     const wrong = this.#judge(slot.record, keyspace);
     if (wrong !== undefined) return wrong;
     keyspace.ranges.set(startKey, slot);
-    rangesById.set(rangeId, slot);
+    // A repeated id shows by the size: looking it up first would cost a tenth of a restore.
+    const idCount = rangesById.set(rangeId, slot).size;
+    if (idCount === knownCount) return "MS2: range ids are not repeated";
     if (intendedNodeId !== undefined) {
       intendedCounts.set(intendedNodeId, (intendedCounts.get(intendedNodeId) ?? 0) + 1);
     }
