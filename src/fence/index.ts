@@ -9,5 +9,6 @@ export type { EpochMemory, RememberedEpoch } from "./epochs.ts";
 export type { Admission, GuardRequest } from "./guard.ts";
 export type { EndCause } from "./lease.ts";
 export { type NodeData, NodeDataError, openNodeData } from "./level/node-data.ts";
+export type { ProcessStart } from "./process-start.ts";
 export { type Seat, type SeatHold, type SeatOptions, takeSeat } from "./seat.ts";
 export type { EventRange, SeatEvent } from "./seat-events.ts";

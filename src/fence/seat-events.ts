@@ -23,6 +23,10 @@ export type SeatEvent = { readonly atMs: MonotonicMs } & (
       readonly kind: "registered";
       readonly nodeId: string;
       readonly incarnation: Incarnation;
+      /** Of the node's process before this one; undefined: there was none. */
+      readonly predecessor: Incarnation | undefined;
+      /** That process is known to be dead: what it held is granted to this one at once. */
+      readonly proven: boolean;
       readonly groups: readonly GroupId[];
     }
   | {

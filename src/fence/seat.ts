@@ -18,6 +18,7 @@ import { type LinkedAbort, linkAborts, sleep } from "../client/wait.ts";
 import type { Owner, Refusal, RegisterAnswer } from "../wire/api.ts";
 import type { Reason } from "../wire/errors.ts";
 import type { EpochMemory } from "./epochs.ts";
+import type { ProcessStart } from "./process-start.ts";
 import { GroupSeat } from "./group-seat.ts";
 import { admit, type Admission, type GuardRequest, type GuardWorld } from "./guard.ts";
 import { type HoldKind, holdKindAt, isServable } from "./hold.ts";
@@ -44,6 +45,11 @@ export interface SeatOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** In units of the operator's choice; 0: not stated. */
   readonly capacity?: number | undefined;
+  /**
+   * Of the node's data directory, as this process has it open. Left out, a restarted process waits
+   * until the leases of the one before it have run out.
+   */
+  readonly start?: ProcessStart | undefined;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Where epochs are made durable before they are used. */
@@ -87,6 +93,7 @@ export async function takeSeat(options: SeatOptions): Promise<Seat> {
       zone: options.zone ?? "",
       labels: options.labels ?? {},
       capacity: options.capacity ?? 0,
+      start: options.start,
     },
     { deadlineMs: options.registerDeadlineMs ?? REGISTER_DEADLINE_MS, signal: options.signal },
   );
@@ -130,8 +137,9 @@ export class Seat {
       keepers,
       isOpen: () => !stopped.aborted,
     };
-    const { incarnation } = registered;
-    this.#emit({ kind: "registered", nodeId, incarnation, groups: registered.shardGroups });
+    const { incarnation, predecessor, proven, shardGroups } = registered;
+    const registration = { incarnation, predecessor, proven, groups: shardGroups };
+    this.#emit({ kind: "registered", nodeId, ...registration });
     this.#running = Promise.all([this.#runWatch(owner), ...this.#groups.map((one) => one.run())]);
     const { signal } = options;
     if (signal?.aborted === true) this.#stopByProcess();

@@ -113,7 +113,8 @@ export class FakeDirectory {
       case "register": {
         const incarnation = 1 as Incarnation;
         const head = header({ group: 0, revision: 5 });
-        return ok({ header: head, incarnation, shardGroups: [1], replayed: false });
+        const before = { predecessor: undefined, proven: false };
+        return ok({ header: head, incarnation, ...before, shardGroups: [1], replayed: false });
       }
       case "openSession": {
         const alreadyOpen = this.isSessionOpen;

@@ -28,6 +28,28 @@ async function holding(): ReturnType<typeof seated> {
   return world;
 }
 
+test("a seat registers with what proves the end of the process before, and says if it did (law 13)", async () => {
+  const directory = new FakeDirectory();
+  const start = { bootId: "0".repeat(32), lockFile: "8:77", startCount: 5 };
+  const sent: unknown[] = [];
+  directory.override = (method, request: api.RegisterRequest) => {
+    if (method !== "register") return undefined;
+    sent.push(request.start);
+    const answer = { incarnation: 9, predecessor: 7, proven: true };
+    const head = header({ group: 0, revision: 9 });
+    return ok({ header: head, ...answer, shardGroups: [1], replayed: false });
+  };
+  await directory.seat({ start });
+  await directory.clock.settle();
+  expect(sent).toEqual([start]);
+  expect(directory.events[0]).toMatchObject({
+    kind: "registered",
+    incarnation: 9,
+    predecessor: 7,
+    proven: true,
+  });
+});
+
 test("a grant is made durable, accepted, and served after the renewal that follows (law 6)", async () => {
   const directory = new FakeDirectory();
   const order: string[] = [];

@@ -108,6 +108,7 @@ async function register(
       capacity,
       clock: world.clock,
       timers: world.timers,
+      start: data.start,
       epochs: data,
       registerDeadlineMs: context.options.timeoutMs,
       signal: registering.signal,

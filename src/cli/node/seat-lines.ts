@@ -22,7 +22,7 @@ const ENDED_TEXT: Readonly<Record<EndCause, string>> = {
 export function seatEventText(event: SeatEvent, kindOf: KindOf): string {
   switch (event.kind) {
     case "registered":
-      return `registered as ${event.nodeId}, incarnation ${event.incarnation}`;
+      return registeredText(event);
     case "sessionOpened":
       return `session open in group ${event.group}${event.alreadyOpen ? " (it was already)" : ""}`;
     case "granted":
@@ -64,12 +64,24 @@ export function isRangeEvent(event: SeatEvent): event is RangeEvent {
   return "keyspace" in event;
 }
 
-const NUMBERS_OF_64_BITS: ReadonlySet<string> = new Set(["epoch", "incarnation", "revision"]);
+const NUMBERS_OF_64_BITS: ReadonlySet<string> = new Set([
+  "epoch",
+  "incarnation",
+  "predecessor",
+  "revision",
+]);
 
 function fieldJson(name: string, value: unknown): JsonValue {
   if (value === undefined) return null;
   if (typeof value !== "number") return value as JsonValue;
   return NUMBERS_OF_64_BITS.has(name) ? String(value) : Math.round(value);
+}
+
+function registeredText(event: Extract<SeatEvent, { kind: "registered" }>): string {
+  const { nodeId, incarnation, predecessor, proven } = event;
+  const isProven = predecessor !== undefined && proven;
+  const proof = isProven ? ` in the place of ${predecessor}, which is dead` : "";
+  return `registered as ${nodeId}, incarnation ${incarnation}${proof}`;
 }
 
 function refusedText(event: Extract<SeatEvent, { kind: "refused" }>): string {

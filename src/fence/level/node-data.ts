@@ -1,9 +1,10 @@
 /**
  * A storage node's own durable memory, in a small LevelDB store inside its data directory: the
- * uuid that binds the node id to these data, and the epochs under which they were used (law 17).
+ * uuid that binds the node id to these data, how often they were opened (law 13), and the epochs
+ * under which they were used (law 17).
  *
- * LevelDB's lock is held by the kernel for the life of the process (law 13): a second process on
- * the same directory is refused by name. Every record carries a CRC-32C of its key and value; a
+ * LevelDB's lock is held by the kernel for the life of the process: a second process on the same
+ * directory is refused by name. Every record carries a CRC-32C of its key and value; a
  * damaged one stops the opening, because an epoch that is forgotten fences nothing.
  */
 
@@ -17,11 +18,14 @@ import { crc32c } from "../../base/crc32c.ts";
 import type { Span } from "../../base/span.ts";
 import { EpochMap, spanKey } from "../epoch-map.ts";
 import type { EpochMemory, RememberedEpoch } from "../epochs.ts";
+import type { ProcessStart } from "../process-start.ts";
+import { lockedFileOf, readBootId } from "./start-facts.ts";
 
 /** Beside whatever else the node keeps in its data directory. */
 const STORE_FOLDER = "cadastre-node";
 const FORMAT = 1;
 const META_KEY = "meta";
+const START_KEY = "start";
 const EPOCH_PREFIX = "epoch/";
 
 /** Why a data directory can't be used; the message says what to do about it. */
@@ -40,7 +44,15 @@ export class NodeDataError extends Error {
 export interface NodeData extends EpochMemory {
   /** Made when the directory was first opened; never changes. */
   readonly dataUuid: string;
-  /** Waits for what is being written, and gives the lock back. */
+  /**
+   * For the registration of a seat: with it, a process that follows one that died gets that one's
+   * ranges at once. undefined where the kernel has no boot id: leases run out instead.
+   */
+  readonly start: ProcessStart | undefined;
+  /**
+   * Waits for what is being written, and gives the lock back. Only after the last seat on these
+   * data has closed: whoever gets the lock next proves by it that this process serves nothing.
+   */
   close(): Promise<void>;
 }
 
@@ -66,8 +78,9 @@ export async function openNodeData(dataDir: string): Promise<NodeData> {
     throw fromOpenError(error, folder);
   }
   try {
-    const { dataUuid, epochs } = await load(store, folder);
-    return new LevelNodeData({ store, closeStore, dataUuid, epochs });
+    const loaded = await load(store, folder);
+    const start = await noteStart(store, folder, loaded.startCount);
+    return new LevelNodeData({ store, closeStore, start, ...loaded });
   } catch (error) {
     await closeStore();
     if (error instanceof NodeDataError) throw error;
@@ -100,8 +113,21 @@ async function claimFolder(folder: string): Promise<string> {
 const RESTORE_ADVICE =
   "its memory of epochs is lost: move the directory away and re-onboard this node's ranges";
 
+/** Counts this start, durably, before anything is done with the data. */
+async function noteStart(
+  store: Level<string, string>,
+  folder: string,
+  before: number,
+): Promise<ProcessStart | undefined> {
+  const startCount = before + 1;
+  await store.put(START_KEY, sealed(START_KEY, String(startCount)), { sync: true });
+  const [bootId, lockFile] = await Promise.all([readBootId(), lockedFileOf(folder)]);
+  return bootId === undefined ? undefined : { bootId, lockFile, startCount };
+}
+
 class LevelNodeData implements NodeData {
   readonly dataUuid: string;
+  readonly start: ProcessStart | undefined;
   readonly #store: Level<string, string>;
   readonly #closeStore: () => Promise<void>;
   readonly #epochs: EpochMap;
@@ -112,11 +138,13 @@ class LevelNodeData implements NodeData {
     readonly store: Level<string, string>;
     readonly closeStore: () => Promise<void>;
     readonly dataUuid: string;
+    readonly start: ProcessStart | undefined;
     readonly epochs: EpochMap;
   }) {
     this.#store = opened.store;
     this.#closeStore = opened.closeStore;
     this.dataUuid = opened.dataUuid;
+    this.start = opened.start;
     this.#epochs = opened.epochs;
   }
 
@@ -149,12 +177,17 @@ class LevelNodeData implements NodeData {
   }
 }
 
-async function load(
-  store: Level<string, string>,
-  folder: string,
-): Promise<{ readonly dataUuid: string; readonly epochs: EpochMap }> {
+interface Loaded {
+  readonly dataUuid: string;
+  /** How often these data were opened before. */
+  readonly startCount: number;
+  readonly epochs: EpochMap;
+}
+
+async function load(store: Level<string, string>, folder: string): Promise<Loaded> {
   const epochs = new EpochMap();
   let dataUuid: string | undefined;
+  let startCount = 0;
   let count = 0;
   for await (const [key, value] of store.iterator()) {
     const text = unsealed(key, value);
@@ -165,18 +198,23 @@ async function load(
       if (dataUuid === undefined) throw damaged(folder, `its format is not ${FORMAT}`);
       continue;
     }
+    if (key === START_KEY) {
+      startCount = Number(text);
+      if (!Number.isSafeInteger(startCount)) throw damaged(folder, "its starts are not counted");
+      continue;
+    }
     const epoch = key.startsWith(EPOCH_PREFIX) ? textToEpoch(text) : undefined;
     if (epoch === undefined) throw damaged(folder, `record ${key} is not understood`);
     epochs.apply({ put: [epoch], drop: [] });
   }
-  if (dataUuid !== undefined) return { dataUuid, epochs };
+  if (dataUuid !== undefined) return { dataUuid, startCount, epochs };
   if (count > 0) throw damaged(folder, "it holds epochs and no uuid");
   const fresh = randomUUID();
   const meta = JSON.stringify({ format: FORMAT, dataUuid: fresh });
   await store.batch([{ type: "put", key: META_KEY, value: sealed(META_KEY, meta) }], {
     sync: true,
   });
-  return { dataUuid: fresh, epochs };
+  return { dataUuid: fresh, startCount, epochs };
 }
 
 function damaged(folder: string, what: string): NodeDataError {

@@ -65,6 +65,7 @@ class FakeSeat {
 
 const DATA: NodeData = {
   dataUuid: "11111111-2222-3333-4444-555555555555",
+  start: { bootId: "0".repeat(32), lockFile: "8:77", startCount: 5 },
   remember: () => Promise.resolve(),
   highWater: () => 0 as Epoch,
   close: () => Promise.resolve(),
@@ -72,7 +73,14 @@ const DATA: NodeData = {
 
 const HELD: SeatHold = { ...RANGE, kind: "held", remainingMs: 9_000 };
 const EVENTS: readonly TimelessSeatEvent[] = [
-  { kind: "registered", nodeId: "n1", incarnation: 11 as Incarnation, groups: [GROUP] },
+  {
+    kind: "registered",
+    nodeId: "n1",
+    incarnation: 11 as Incarnation,
+    predecessor: 9 as Incarnation,
+    proven: true,
+    groups: [GROUP],
+  },
   {
     kind: "refused",
     what: "openSession",
@@ -130,7 +138,7 @@ test("the life of a lease, a line for each event; Ctrl-C releases; exit 0", asyn
   expect(run.exit).toBe(0);
   expect(run.out.replaceAll("14:03:07.215  ", "")).toBe(
     [
-      "registered as n1, incarnation 11",
+      "registered as n1, incarnation 11 in the place of 9, which is dead",
       "waiting: leases of an earlier process of this node are still running out",
       "session open in group 1",
       `granted    ${range}`,
@@ -183,6 +191,7 @@ test("what it registers with comes from the command line", async () => {
   expect(given[0]).toMatchObject({
     nodeId: "n1",
     dataUuid: DATA.dataUuid,
+    start: DATA.start,
     addresses: ["h:1", "h:2"],
     zone: "z9",
     labels: { a: "b=c" },

@@ -2,12 +2,13 @@
 // told by name.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Level } from "level";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NodeDataError, openNodeData } from "../../../src/fence/level/node-data.ts";
+import type { ProcessStart } from "../../../src/fence/process-start.ts";
 import { errorOf, span } from "../../client/support.ts";
 import { epoch } from "../support.ts";
 
@@ -36,6 +37,36 @@ test("the uuid is made once, and epochs outlive the process", async () => {
   expect(second.highWater("k", span("z", ""))).toBe(2 ** 52);
   expect(second.highWater("other", span("a", "b"))).toBe(0);
   await second.close();
+});
+
+test("every start is counted, with the boot and the locked file of this process (law 13)", async () => {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  const starts: (ProcessStart | undefined)[] = [];
+  for (let at = 0; at < 3; at++) {
+    const data = await openNodeData(dataDir);
+    starts.push(data.start);
+    await data.close();
+  }
+  const { dev, ino } = statSync(path.join(dataDir, "cadastre-node", "LOCK"), { bigint: true });
+  const lockFile = `${dev}:${ino}`;
+  expect(starts).toEqual([1, 2, 3].map((startCount) => ({ bootId: boot, lockFile, startCount })));
+});
+
+test("a copy of the directory has another locked file, so that it proves nothing (law 13)", async () => {
+  const original = await openNodeData(dataDir);
+  // Copied while it is open: the start was counted then, and not when it was closed.
+  const copyDir = `${dataDir}-copy`;
+  try {
+    cpSync(dataDir, copyDir, { recursive: true });
+    const copy = await openNodeData(copyDir);
+    expect(copy.dataUuid).toBe(original.dataUuid);
+    expect(copy.start?.startCount).toBe(2);
+    expect(copy.start?.lockFile).not.toBe(original.start?.lockFile);
+    await copy.close();
+  } finally {
+    await original.close();
+    rmSync(copyDir, { recursive: true, force: true });
+  }
 });
 
 test("a lower epoch lowers nothing, and a covering one replaces what it covers", async () => {
@@ -89,6 +120,7 @@ test.each([
   ["another value", "epoch/", (value: string) => value.replace("7}", "8}")],
   ["another checksum", "epoch/", (value: string) => `00000000${value.slice(8)}`],
   ["a value cut short", "meta", (value: string) => value.slice(0, -3)],
+  ["another count", "start", (value: string) => `${value}0`],
 ])("a record with %s is found when the directory is opened", async (_what, prefix, damage) => {
   const data = await openNodeData(dataDir);
   await data.remember([ONE]);

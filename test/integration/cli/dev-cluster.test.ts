@@ -81,6 +81,27 @@ test("the three commands that it ends with work as they stand", async () => {
   expect(await ended).toBe(0);
 });
 
+test("a storage node that was killed and started again has its ranges at once (law 13)", async () => {
+  const at = ["--endpoints", server(1).grpc];
+  expect((await cli("keyspace", "create", "restarts", ...at)).code).toBe(0);
+  const dataDir = path.join(freshFolder(), "n1");
+  const run = (): Running => start(BINARY, ["node", "run", "n1", "--data-dir", dataDir, ...at]);
+  const first = run();
+  await first.says("session open");
+  expect((await cli("grant", "--keyspace", "restarts", "--all", "--to", "n1", ...at)).code).toBe(0);
+  await first.says("serving    restarts");
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const second = run();
+  await second.says("serving    restarts");
+  expect(second.output()).toMatch(
+    /registered as n1, incarnation \d+ in the place of \d+, which is/,
+  );
+  expect(second.output()).not.toContain("waiting");
+  second.child.kill("SIGINT");
+  expect((await second.ended).code).toBe(0);
+});
+
 test("version asks a server, too", async () => {
   const { code, output } = await cli("version", "-o", "json", "--endpoints", server(1).grpc);
   const { client, server: serverVersion } = JSON.parse(output) as Record<string, string>;
