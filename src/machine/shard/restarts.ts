@@ -40,7 +40,7 @@ export function openSession(
     return { kind: "sessionOpened", alreadyOpen: true, durations, grantedCount: 0 };
   }
   if (present !== undefined && present.incarnation < command.provenSince) {
-    return waitFor(present, scope);
+    return waitFor(state, scope, present);
   }
   const inherited = present === undefined ? [] : endRestarted(state, scope, present);
   const session: Session = {
@@ -71,8 +71,8 @@ export function openSession(
  * is granted nothing more: grants to a dead process would keep its session, and the new one
  * waiting, for as long as they go on.
  */
-function waitFor(present: Session, scope: EntryScope): ShardResult {
-  const waitMs = sessionRemainingMs(present, scope.timeMs);
+function waitFor(state: ShardState, scope: EntryScope, present: Session): ShardResult {
+  const waitMs = sessionRemainingMs(state, present);
   present.supersededUntilMs = scope.timeMs + waitMs + BASE_DURATION_MS;
   return refused("sessionLive", present.nodeId, { waitMs });
 }

@@ -8,18 +8,19 @@ import type { ExceptedSpan, Renew, Renewal } from "./commands.ts";
 import { compareBytes } from "../../base/bytes.ts";
 import { bytesMap, type OrderedMap } from "../../base/ordered-map.ts";
 import { spansOverlap } from "../../base/span.ts";
+import { effectiveMs } from "./grace.ts";
 import { detach, extend, nextLeaseOrder } from "./leases.ts";
 import { BASE_KEYSPACE_ID, type EntryScope, type Session, type ShardState } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import type { KeyspaceTerms } from "./types.ts";
 
 /** How long the session lasts at most, in ms of log time. */
-export function sessionRemainingMs(session: Session, timeMs: number): number {
+export function sessionRemainingMs(state: ShardState, session: Session): number {
   let deadline = 0;
   for (const standing of session.standings.values()) {
-    deadline = Math.max(deadline, standing.deadlineMs);
+    deadline = Math.max(deadline, effectiveMs(standing, state.grace));
   }
-  return Math.max(0, deadline - timeMs);
+  return Math.max(0, deadline - state.timeMs);
 }
 
 export function renewSessions(state: ShardState, scope: EntryScope, command: Renew): ShardResult {

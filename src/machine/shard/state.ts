@@ -21,6 +21,7 @@ import { DueQueue } from "./due-queue.ts";
 import type { MapDraft } from "./map-draft.ts";
 import type { RecordChange, ShardEvent } from "./events.ts";
 import { type SlotImages, slotImages } from "./slots.ts";
+import { type Deadline, type Grace, NO_GRACE } from "./grace.ts";
 import type { KeyspaceTerms, RangeSlot } from "./types.ts";
 
 /** Keyspace id of the standing that every session has, whatever keyspaces there are. */
@@ -29,19 +30,19 @@ export const BASE_KEYSPACE_ID = 0;
 export const BASE_DURATION_MS = 10_000;
 
 /** What one renewal extended: every range of the standing with epoch <= asOf that followed it. */
-export interface Extension {
+export interface Extension extends Deadline {
   /** Position among all renewals, grants and detachments of the shard. */
   readonly order: number;
   readonly asOf: Revision;
-  readonly deadlineMs: number;
 }
 
 /** A session's standing in one keyspace (law 11). */
-export interface Standing {
+export interface Standing extends Deadline {
   readonly keyspaceId: number;
-  /** Never before the deadline of a lease that the session holds in the keyspace. */
+  /** Neither is ever before that of a lease that the session holds in the keyspace. */
   deadlineMs: number;
-  /** None dominated by another (asOf and deadline both at least as large). */
+  capMs: number;
+  /** None dominated by another (asOf, deadline and cap all at least as large). */
   extensions: readonly Extension[];
 }
 
@@ -105,6 +106,8 @@ export class ShardState {
   readonly due: DueQueue = new DueQueue();
   /** Tells open cuts what slots were before they changed. */
   readonly slotImages: SlotImages = slotImages();
+  /** Replaced by each new leader's noop (law 11). Neither of its times goes back. */
+  grace: Grace = NO_GRACE;
   /** The last order given to a renewal, grant or detachment. */
   leaseOrder = 0;
 

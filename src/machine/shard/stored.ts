@@ -12,6 +12,7 @@ import { bool, list, optional, struct, text, uint, union } from "../../base/code
 import { storedAnswerCodec, storedClientCodec, type StoredMemory } from "../common/request-ids.ts";
 import type { SnapshotForm } from "../common/snapshot-form.ts";
 import { type HoldChange, holdChangeCodec, type ShardResult, shardResultCodec } from "./answers.ts";
+import type { Grace } from "./grace.ts";
 import type { DraftRow } from "./map-draft.ts";
 import type { Extension, Keyspace, Session, ShardState, Staging, Standing } from "./state.ts";
 import {
@@ -73,9 +74,11 @@ export const LAST_KINDS: readonly StoredKind[] = FOLLOWS.client.filter(
 const revision = brandedUint<Revision>();
 const epoch = brandedUint<Epoch>();
 const incarnation = brandedUint<Incarnation>();
+const deadline = { deadlineMs: uint, capMs: uint };
+const grace = struct<Grace>({ fromMs: uint, untilMs: uint });
 
 const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
-  fields: [1, struct<StoredFields>({ leaseOrder: uint })],
+  fields: [1, struct<StoredFields>({ leaseOrder: uint, grace })],
   incarnation: [2, struct({ nodeId: text, incarnation })],
   session: [
     3,
@@ -92,8 +95,8 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
     4,
     struct<StoredStanding>({
       keyspaceId: uint,
-      deadlineMs: uint,
-      extensions: list(struct<Extension>({ order: uint, asOf: revision, deadlineMs: uint })),
+      ...deadline,
+      extensions: list(struct<Extension>({ order: uint, asOf: revision, ...deadline })),
     }),
   ],
   change: [5, struct({ change: holdChangeCodec })],
@@ -118,6 +121,7 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
       replicas: list(rangeReplicaCodec),
       descriptorRevision: revision,
       ownDeadlineMs: uint,
+      ownCapMs: uint,
       detachedOrder: uint,
     }),
   ],
