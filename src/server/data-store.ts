@@ -7,11 +7,17 @@ import { randomUUID } from "node:crypto";
 import type { GroupId, ServerId } from "../base/brands.ts";
 import { ROOT_GROUP } from "../base/brands.ts";
 import { replicaOf } from "../replica/host.ts";
-import type { Logger } from "../replica/ports.ts";
+import type { Logger, SnapshotStore } from "../replica/ports.ts";
 import { inspectDataDir } from "../storage/data-dir.ts";
 import type { StorageError } from "../storage/errors.ts";
 import { createLogStore, type OpenedLogStore, openLogStore } from "../storage/log-store.ts";
+import { NodeFileStore } from "../storage/node-files.ts";
+import { checkSnapshots, SnapshotFiles } from "../storage/snapshot-files.ts";
 import type { ServerConfig } from "./config/schema.ts";
+
+export interface OpenedDataStore extends OpenedLogStore {
+  readonly snapshots: SnapshotStore;
+}
 
 /**
  * A server that has lost its data directory comes back here as a new one, with another store. Peers
@@ -22,7 +28,7 @@ export async function openDataStore(
   config: ServerConfig,
   logger: Logger,
   onFatal: (error: StorageError) => void,
-): Promise<OpenedLogStore> {
+): Promise<OpenedDataStore> {
   const { dataDir } = config.server;
   const serverId = config.server.id as ServerId;
   const expect = { clusterId: config.cluster.id, serverId };
@@ -36,7 +42,16 @@ export async function openDataStore(
     await createLogStore({ dir: dataDir, identity, replicas });
     logger.info("storeCreated", { dir: dataDir, clusterId: config.cluster.id });
   }
-  return openLogStore({ dir: dataDir, expect, onFatal });
+  const opened = await openLogStore({ dir: dataDir, expect, onFatal });
+  const files = new NodeFileStore(dataDir);
+  const snapshots = new SnapshotFiles({ files, dir: dataDir, clusterId: config.cluster.id });
+  try {
+    await checkSnapshots(snapshots, opened.replicas);
+  } catch (error) {
+    await opened.store.close();
+    throw error;
+  }
+  return { ...opened, snapshots };
 }
 
 /** Shards are groups 1, 2, ... */

@@ -21,6 +21,8 @@ export const STORAGE_ERROR_CODES = [
   "serverMismatch",
   /** Stored data contradict themselves. The server does not start (law 30). */
   "damaged",
+  /** A snapshot from another server that is not what was asked for. It was dropped. */
+  "badSnapshot",
   /** Written by another version of this program. */
   "formatUnknown",
   "notADirectory",
@@ -40,6 +42,7 @@ const REMEDIES: Record<StorageErrorCode, string> = {
   damaged:
     "nothing was repaired; leave this server stopped and keep the directory for diagnosis, " +
     "the others go on without it",
+  badSnapshot: "it was dropped and is fetched again; check the network and the sender's disk",
   formatUnknown: "start a version of cadastre that knows this format, or give another directory",
   notADirectory: "give a path that is a directory or does not exist yet",
   permissionDenied: "let the server's user read and write the directory and its files",

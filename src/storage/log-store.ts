@@ -49,7 +49,7 @@ export interface NewReplica {
 export interface OpenedLogStore {
   readonly store: LogStore;
   readonly identity: StoreIdentity;
-  /** Ascending by group. */
+  /** Ascending by group. Their snapshots are not looked at yet (checkSnapshots). */
   readonly replicas: LoadedReplica[];
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { assert } from "../base/assert.ts";
+import { GRACE_MS } from "../base/lease-timing.ts";
 
 /** Bytes of a key. Small, because every descriptor carries two and every event some of those. */
 export const KEY_BYTES_MAX: number = 4 * 1024;
@@ -18,8 +19,6 @@ export const LABEL_VALUE_CHARS_MAX = 256;
 export const ITEMS_MAX = 1_000;
 /** Spans that one renewal leaves out. */
 export const EXCEPT_MAX = 256;
-/** Earlier renewals that one names: the last answered one and those sent since. */
-export const KNOWN_PAIRS_MAX = 64;
 
 export const PAGE_SIZE_DEFAULT = 1_000;
 export const PAGE_SIZE_MAX = 10_000;
@@ -49,4 +48,8 @@ export const DEADLINE_MS_MAX = 60_000;
 export const DEADLINE_MS_DEFAULT = 5_000;
 
 assert(RENEW_MS_MIN * RENEWALS_PER_LEASE <= LEASE_MS_MIN, "the shortest lease can be renewed");
+assert(
+  LEASE_MS_DEFAULT / RENEWALS_PER_LEASE <= GRACE_MS,
+  "after a change of leaders, every owner of default leases comes to renew once",
+);
 assert(BULK_BYTES_MAX * 4 <= REQUEST_BYTES_MAX, "bulk of many short keys fits a request");

@@ -1,7 +1,7 @@
 // What must hold at every moment of true time, whatever the faults: one guard for a key, epochs
 // that only rise, guards that agree with the group, and owners that give up before the group does.
 import type { Epoch, Revision } from "../../src/base/brands.ts";
-import { deadlineMs, sessionOf } from "../../src/machine/shard/leases.ts";
+import { deadlineMs } from "../../src/machine/shard/leases.ts";
 import type { Owner } from "../../src/machine/shard/types.ts";
 import type { ShardGroup } from "../../src/server/services/cluster-groups.ts";
 import type { Header } from "../../src/wire/api.ts";
@@ -141,7 +141,7 @@ export class OwnersCheckers {
       owner.incarnation === seat.incarnation;
     must(isOurs, `${process.name} admits ${rangeId} under ${epoch}; the group has ended that`);
     must(slot.record.acceptedEpoch === epoch, `${process.name} admits ${rangeId} unaccepted`);
-    const leaseMs = deadlineMs(sessionOf(state, slot), slot) - this.#logTimeMs(shard);
+    const leaseMs = deadlineMs(state, slot) - this.#logTimeMs(shard);
     const serviceMs = leaseMs / RATE_MAX;
     must(
       remainingMs + GUARD_TIME_MS / RATE_MAX <= serviceMs + ROUNDING_MS,

@@ -136,7 +136,6 @@ export class OwnerProcess implements Party {
           clock: this.clock,
           timers: this.clock,
           epochs: this.#epochs,
-          freshNonce: () => this.#prng.nextUint32(),
           prng: this.#prng.clone(),
         });
       } catch (error) {
@@ -201,7 +200,6 @@ function coveredBy(event: SeatEvent): readonly Covered[] {
     case "registered":
     case "granted":
     case "accepted":
-    case "sessionClosed":
     case "suspect":
     case "refused":
     case "ended":

@@ -10,7 +10,6 @@ import {
   NAME_CHARS_MAX,
 } from "../../wire/limits.ts";
 import { parseEndpoints, parseWholeNumber } from "../arguments.ts";
-import { freshNonce } from "../../fence/level/fresh-nonce.ts";
 import { systemClock, systemTimers } from "../../server/system.ts";
 import type { CliContext, CommandModule } from "../context.ts";
 import { listAllNodes } from "../directory/nodes.ts";
@@ -175,7 +174,6 @@ function processNodeWorld(world: VerbWorld): NodeWorld {
     wallNow: () => world.wallNow(),
     clock: systemClock,
     timers: systemTimers,
-    freshNonce,
     openNodeData: async (dataDir) => {
       const { openNodeData } = await import("../../fence/level/node-data.ts");
       return openNodeData(dataDir);

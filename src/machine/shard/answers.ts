@@ -69,7 +69,6 @@ export const REFUSAL_REASONS = [
   "importOutOfOrder",
   "importInvalid",
   "notOwner",
-  "sessionClosed",
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
@@ -116,14 +115,7 @@ export type RenewalAnswer =
   /** asOf is above the renewal's own revision. */
   | { readonly kind: "asOfAhead" }
   /** asOf is below the changes kept: the view must be refreshed to at least `floor`. */
-  | { readonly kind: "viewTooOld"; readonly floor: Revision }
-  /**
-   * An older copy, without effect: the renewal with this sequence was applied before. A process
-   * that never sent that one is not the one that holds on.
-   */
-  | { readonly kind: "lateCopy"; readonly lastSequence: number }
-  /** Two processes are this incarnation: it is renewed no more, and its leases run out. */
-  | { readonly kind: "sessionClosed" };
+  | { readonly kind: "viewTooOld"; readonly floor: Revision };
 
 export const HOLD_CHANGES = [
   "granted",
@@ -140,7 +132,7 @@ export interface HoldChange {
   readonly range: RangeRecord;
 }
 
-export const RANGE_REFUSALS = ["staleEpoch", "notOwner", "notFound", "sessionClosed"] as const;
+export const RANGE_REFUSALS = ["staleEpoch", "notOwner", "notFound"] as const;
 
 export interface RangeOutcome {
   readonly rangeId: string;
@@ -180,8 +172,6 @@ const renewalAnswer = union<RenewalAnswer>({
   noSession: [2, struct({})],
   asOfAhead: [3, struct({})],
   viewTooOld: [4, struct({ floor: revision })],
-  lateCopy: [5, struct({ lastSequence: uint })],
-  sessionClosed: [6, struct({})],
 });
 
 const rangeOutcome = struct<RangeOutcome>({

@@ -26,7 +26,7 @@ import {
 import type { RangeSlot } from "./types.ts";
 
 export function openShardCut(state: ShardState, pieceBytes?: number): SnapshotCut {
-  const { group, revision, timeMs, leaseOrder } = state;
+  const { group, revision, timeMs, leaseOrder, grace } = state;
   const incarnations = state.incarnations.freeze();
   const sessions = [...state.sessions.values()].map(pictureOfSession);
   const keyspaces = [...state.keyspaces.values()].map(pictureOfKeyspace);
@@ -34,9 +34,9 @@ export function openShardCut(state: ShardState, pieceBytes?: number): SnapshotCu
   const requests = state.requests.openCut();
   const slots = state.slotImages.open();
   function* records(): Generator<StoredShard> {
-    yield { kind: "fields", leaseOrder };
-    for (const [nodeId, newest] of incarnations.entries()) {
-      yield { kind: "incarnation", nodeId, ...newest };
+    yield { kind: "fields", leaseOrder, grace };
+    for (const [nodeId, incarnation] of incarnations.entries()) {
+      yield { kind: "incarnation", nodeId, incarnation };
     }
     for (const session of sessions) yield* sessionRecords(session);
     for (const { stored, ranges } of keyspaces) {
@@ -101,7 +101,7 @@ function pictureOfImport(staging: Staging): {
   return { stored, rows: draft.rowsUpTo(draft.rowCount) };
 }
 
-function storedRange({ record, ownDeadlineMs, detachedOrder }: SlotPicture): StoredShard {
+function storedRange({ record, ...lease }: SlotPicture): StoredShard {
   return {
     kind: "range",
     rangeId: record.rangeId,
@@ -113,7 +113,6 @@ function storedRange({ record, ownDeadlineMs, detachedOrder }: SlotPicture): Sto
     acceptedEpoch: record.acceptedEpoch,
     replicas: record.replicas,
     descriptorRevision: record.descriptorRevision,
-    ownDeadlineMs,
-    detachedOrder,
+    ...lease,
   };
 }

@@ -2,12 +2,15 @@
  * When something may be due: a binary heap of reminders, earliest first.
  *
  * Reminders are hints. The truth is in the sessions and ranges; a reminder whose subject has moved
- * on is stale and dropped. So the heap is no part of the replicated state: it can be rebuilt from
- * it, and its inner order decides nothing (what is due together is sorted by whoever ends it).
+ * on is stale and dropped, and one that comes too early, because a new leader has given grace, is
+ * put back when its turn comes (not when the grace is given: law 11). So the heap is no part of
+ * the replicated state: it can be rebuilt from it, and its inner order decides nothing (what is due
+ * together is sorted by whoever ends it).
  */
 
 import type { Epoch, Incarnation } from "../../base/brands.ts";
 
+/** `deadlineMs` is that of its subject without any grace, and names the subject with the rest. */
 export type Reminder =
   /** An extension of a standing, or the standing itself, reaches its deadline. */
   | {
@@ -26,39 +29,48 @@ export type Reminder =
     }
   | { readonly kind: "import"; readonly deadlineMs: number; readonly importId: string };
 
+/** When the subject of a reminder is due as things stand; undefined: there is none any more. */
+export type DueMsOf = (reminder: Reminder) => number | undefined;
+
 export class DueQueue {
   readonly #heap: Reminder[] = [];
+  /** When each reminder is to be looked at: never after its subject is due. */
+  readonly #times: number[] = [];
 
   get size(): number {
     return this.#heap.length;
   }
 
-  add(reminder: Reminder): void {
+  add(reminder: Reminder, timeMs: number = reminder.deadlineMs): void {
     const heap = this.#heap;
-    heap.push(reminder);
-    let at = heap.length - 1;
+    let at = heap.length;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (this.#deadlineAt(parent) <= reminder.deadlineMs) break;
-      heap[at] = heap[parent] as Reminder;
+      if (this.#timeAt(parent) <= timeMs) break;
+      this.#put(at, heap[parent] as Reminder, this.#timeAt(parent));
       at = parent;
     }
-    heap[at] = reminder;
+    this.#put(at, reminder, timeMs);
   }
 
-  /** The earliest reminder that is not stale; stale ones before it are dropped. */
-  peek(isStale: (reminder: Reminder) => boolean): Reminder | undefined {
+  /** When the first thing is due. Drops stale reminders before it, and puts early ones back. */
+  nextMs(dueMsOf: DueMsOf): number | undefined {
     for (;;) {
       const top = this.#heap[0];
-      if (top === undefined || !isStale(top)) return top;
+      if (top === undefined) return undefined;
+      const dueMs = dueMsOf(top);
+      const timeMs = this.#timeAt(0);
+      if (dueMs !== undefined && dueMs <= timeMs) return timeMs;
       this.#removeTop();
+      if (dueMs !== undefined) this.add(top, dueMs);
     }
   }
 
-  /** Removes and returns the earliest reminder at or before a time. */
-  takeUpTo(timeMs: number): Reminder | undefined {
+  /** Removes and returns the earliest reminder of something that is due at a time. */
+  takeUpTo(timeMs: number, dueMsOf: DueMsOf): Reminder | undefined {
+    const nextMs = this.nextMs(dueMsOf);
+    if (nextMs === undefined || nextMs > timeMs) return undefined;
     const top = this.#heap[0];
-    if (top === undefined || top.deadlineMs > timeMs) return undefined;
     this.#removeTop();
     return top;
   }
@@ -66,20 +78,26 @@ export class DueQueue {
   #removeTop(): void {
     const heap = this.#heap;
     const moved = heap.pop() as Reminder;
+    const timeMs = this.#times.pop() as number;
     if (heap.length === 0) return;
     let at = 0;
     for (;;) {
       let child = at * 2 + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && this.#deadlineAt(child + 1) < this.#deadlineAt(child)) child++;
-      if (this.#deadlineAt(child) >= moved.deadlineMs) break;
-      heap[at] = heap[child] as Reminder;
+      if (child + 1 < heap.length && this.#timeAt(child + 1) < this.#timeAt(child)) child++;
+      if (this.#timeAt(child) >= timeMs) break;
+      this.#put(at, heap[child] as Reminder, this.#timeAt(child));
       at = child;
     }
-    heap[at] = moved;
+    this.#put(at, moved, timeMs);
   }
 
-  #deadlineAt(at: number): number {
-    return (this.#heap[at] as Reminder).deadlineMs;
+  #put(at: number, reminder: Reminder, timeMs: number): void {
+    this.#heap[at] = reminder;
+    this.#times[at] = timeMs;
+  }
+
+  #timeAt(at: number): number {
+    return this.#times[at] as number;
   }
 }

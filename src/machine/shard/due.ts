@@ -5,7 +5,8 @@
 
 import { compareBytes } from "../../base/bytes.ts";
 import { compareStrings } from "../../base/ordered-map.ts";
-import { deadlineMs, sessionOf } from "./leases.ts";
+import { effectiveMs } from "./grace.ts";
+import { deadlineMs, leaseEndMs, ownEndMs } from "./leases.ts";
 import type { RecordChange } from "./events.ts";
 import type { Reminder } from "./due-queue.ts";
 import { endOwnership, grantToSuccessors } from "./ranges.ts";
@@ -13,9 +14,9 @@ import { heldIn } from "./sessions.ts";
 import type { EntryScope, Session, ShardState, Standing } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 
-/** The log time of the earliest thing that is not over yet. Drops stale reminders on the way. */
+/** The log time at which the next thing will be due, if nothing is renewed before. */
 export function nextDueMs(state: ShardState): number | undefined {
-  return state.due.peek((reminder) => isStale(state, reminder))?.deadlineMs;
+  return state.due.nextMs((reminder) => dueMsOf(state, reminder));
 }
 
 export function endDue(state: ShardState, scope: EntryScope): void {
@@ -43,21 +44,25 @@ function collectDue(state: ShardState, scope: EntryScope): Due {
   const slots = new Set<RangeSlot>();
   const imports = new Set<string>();
   for (;;) {
-    const reminder = state.due.takeUpTo(scope.timeMs);
+    const reminder = state.due.takeUpTo(scope.timeMs, (one) => dueMsOf(state, one));
     if (reminder === undefined) break;
-    if (isStale(state, reminder)) continue;
     switch (reminder.kind) {
       case "standing": {
         const session = state.sessions.get(reminder.nodeId);
         const standing = session?.standings.get(reminder.keyspaceId);
         if (session === undefined || standing === undefined) continue;
-        if (standing.deadlineMs <= scope.timeMs) standings.set(standing, session);
-        else endExtensions(session, standing, scope.timeMs, slots);
+        if (effectiveMs(standing, state.grace) <= scope.timeMs) {
+          standings.set(standing, session);
+          break;
+        }
+        endExtensions(state, session, standing, slots);
+        // Others may have the same deadline, and a later cap.
+        if (dueMsOf(state, reminder) !== undefined) state.due.add(reminder);
         break;
       }
       case "range": {
         const slot = state.rangesById.get(reminder.rangeId);
-        if (slot !== undefined) slots.add(slot);
+        if (slot !== undefined && deadlineMs(state, slot) <= scope.timeMs) slots.add(slot);
         break;
       }
       case "import":
@@ -77,15 +82,18 @@ function collectDue(state: ShardState, scope: EntryScope): Due {
 
 /** Drops extensions that have run out, and finds the ranges that none of the others covers. */
 function endExtensions(
+  state: ShardState,
   session: Session,
   standing: Standing,
-  timeMs: number,
   into: Set<RangeSlot>,
 ): void {
+  const { grace, timeMs } = state;
   for (const slot of heldIn(session, standing.keyspaceId).values()) {
-    if (deadlineMs(session, slot) <= timeMs) into.add(slot);
+    if (leaseEndMs(session, slot, grace) <= timeMs) into.add(slot);
   }
-  standing.extensions = standing.extensions.filter((extension) => extension.deadlineMs > timeMs);
+  standing.extensions = standing.extensions.filter(
+    (extension) => effectiveMs(extension, grace) > timeMs,
+  );
 }
 
 /** Ends a standing and all leases under it: one event. The session ends with its last standing. */
@@ -116,24 +124,33 @@ function endSingles(state: ShardState, scope: EntryScope, slots: readonly RangeS
   }
 }
 
-/** Whether what the reminder was for has been moved on, or is gone. */
-function isStale(state: ShardState, reminder: Reminder): boolean {
+/** When what the reminder is for is due; undefined: it has been moved on, or is gone. */
+function dueMsOf(state: ShardState, reminder: Reminder): number | undefined {
   switch (reminder.kind) {
     case "standing": {
       const session = state.sessions.get(reminder.nodeId);
-      if (session?.incarnation !== reminder.incarnation) return true;
+      if (session?.incarnation !== reminder.incarnation) return undefined;
       const standing = session.standings.get(reminder.keyspaceId);
-      if (standing === undefined) return true;
-      const isLive = (deadline: number): boolean => deadline === reminder.deadlineMs;
-      return !isLive(standing.deadlineMs) && !standing.extensions.some((e) => isLive(e.deadlineMs));
+      if (standing === undefined) return undefined;
+      let dueMs: number | undefined;
+      for (const subject of [standing, ...standing.extensions]) {
+        if (subject.deadlineMs !== reminder.deadlineMs) continue;
+        const subjectDueMs = effectiveMs(subject, state.grace);
+        dueMs = Math.min(dueMs ?? subjectDueMs, subjectDueMs);
+      }
+      return dueMs;
     }
     case "range": {
       const slot = state.rangesById.get(reminder.rangeId);
-      if (slot?.record.owner === undefined || slot.record.epoch !== reminder.epoch) return true;
-      return deadlineMs(sessionOf(state, slot), slot) > reminder.deadlineMs;
+      if (slot?.record.owner === undefined || slot.record.epoch !== reminder.epoch) {
+        return undefined;
+      }
+      return slot.ownDeadlineMs === reminder.deadlineMs ? ownEndMs(state, slot) : undefined;
     }
-    case "import":
-      return state.imports.get(reminder.importId)?.deadlineMs !== reminder.deadlineMs;
+    case "import": {
+      const staging = state.imports.get(reminder.importId);
+      return staging?.deadlineMs === reminder.deadlineMs ? staging.deadlineMs : undefined;
+    }
   }
 }
 

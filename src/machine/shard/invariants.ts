@@ -5,40 +5,51 @@
  */
 
 import { assert, defined } from "../../base/assert.ts";
+import { GRACE_MS } from "../../base/lease-timing.ts";
 import { bytesEqual, bytesToHex, compareBytes } from "../../base/bytes.ts";
 import { isValidSpan } from "../../base/span.ts";
 import { nextDueMs } from "./due.ts";
 import type { ShardEvent } from "./events.ts";
-import { deadlineMs, sessionOf } from "./leases.ts";
-import { isClosed } from "./ranges.ts";
-import type { Keyspace, NewestIncarnation, Session, ShardState } from "./state.ts";
-import { type Owner, type RangeRecord, type RangeSlot, sameOwner } from "./types.ts";
+import { effectiveMs, type Grace, outlasts } from "./grace.ts";
+import { deadlineMs, latestOf, sessionOf } from "./leases.ts";
+import type { Keyspace, Session, ShardState } from "./state.ts";
+import { type RangeRecord, type RangeSlot, sameOwner } from "./types.ts";
 
 /** The state before an entry, as far as the delta checks look at it. */
 export interface ShardPicture {
   readonly revision: number;
   readonly timeMs: number;
+  readonly grace: Grace;
   /** By range id. */
   readonly ranges: ReadonlyMap<string, RangePicture>;
-  /** By node id. */
-  readonly incarnations: ReadonlyMap<string, NewestIncarnation>;
 }
 
 export interface RangePicture {
   readonly record: RangeRecord;
   /** undefined without an owner. */
-  readonly deadlineMs: number | undefined;
+  readonly lease: LeasePicture | undefined;
+}
+
+/** When a lease ends as things stand, and the latest that graces may move that to. */
+interface LeasePicture {
+  readonly endMs: number;
+  readonly capMs: number;
 }
 
 export function pictureOfShard(state: ShardState): ShardPicture {
   const ranges = new Map<string, RangePicture>();
   for (const [rangeId, slot] of state.rangesById) {
     const isOwned = slot.record.owner !== undefined;
-    const deadline = isOwned ? deadlineMs(sessionOf(state, slot), slot) : undefined;
-    ranges.set(rangeId, { record: slot.record, deadlineMs: deadline });
+    const lease = isOwned ? leasePicture(state, slot) : undefined;
+    ranges.set(rangeId, { record: slot.record, lease });
   }
-  const incarnations = new Map(state.incarnations.entries());
-  return { revision: state.revision, timeMs: state.timeMs, ranges, incarnations };
+  const { revision, timeMs, grace } = state;
+  return { revision, timeMs, grace, ranges };
+}
+
+function leasePicture(state: ShardState, slot: RangeSlot): LeasePicture {
+  const { capMs } = latestOf(sessionOf(state, slot), slot);
+  return { endMs: deadlineMs(state, slot), capMs };
 }
 
 export function checkShard(state: ShardState): void {
@@ -86,8 +97,7 @@ function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string
       assert(owner === undefined, "MS9: an intended range is unowned");
       const session = state.sessions.get(record.intendedNodeId);
       const isAbsent = session === undefined || session.supersededUntilMs > 0;
-      const isOver = isAbsent || isClosed(state, session);
-      assert(isOver, "MS9: an intended owner is not here, or only a process before it");
+      assert(isAbsent, "MS9: an intended owner is not here, or only a process before it");
       intended.set(record.intendedNodeId, (intended.get(record.intendedNodeId) ?? 0) + 1);
     }
     if (owner === undefined) {
@@ -100,7 +110,7 @@ function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string
     assert(session?.incarnation === owner.incarnation, "MS4: an owner's session is open");
     const held = session.held.get(record.keyspaceId)?.get(record.startKey);
     assert(held === slot, "MS4: an owned range is listed as held");
-    const deadline = deadlineMs(session, slot);
+    const deadline = deadlineMs(state, slot);
     assert(deadline > state.timeMs, "MS5: no lease is overdue");
     const due = nextDueMs(state);
     assert(due !== undefined && due <= deadline, "MS5: a reminder comes in time");
@@ -109,14 +119,13 @@ function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string
 }
 
 function checkSession(state: ShardState, session: Session): void {
-  const newest = state.incarnations.get(session.nodeId);
-  assert(
-    newest?.incarnation === session.incarnation,
-    "MS17: a session is the newest incarnation's",
-  );
   assert(session.standings.size > 0, "MS4: a session has a standing");
   for (const standing of session.standings.values()) {
-    assert(standing.deadlineMs > state.timeMs, "MS5: no standing is overdue");
+    const deadline = effectiveMs(standing, state.grace);
+    assert(deadline > state.timeMs, "MS5: no standing is overdue");
+    assert(standing.deadlineMs <= standing.capMs, "MS6: no deadline is beyond its cap");
+    const due = nextDueMs(state);
+    assert(due !== undefined && due <= deadline, "MS5: a reminder comes in time");
   }
   for (const [keyspaceId, held] of session.held.entries()) {
     const standing = session.standings.get(keyspaceId);
@@ -126,7 +135,9 @@ function checkSession(state: ShardState, session: Session): void {
       const isListed = bytesEqual(startKey, record.startKey) && record.keyspaceId === keyspaceId;
       assert(isListed, "MS4: what is held is listed at its start");
       assert(sameOwner(record.owner, session), "MS4: what is held is owned");
-      assert(deadlineMs(session, slot) <= standing.deadlineMs, "MS6: a standing outlasts leases");
+      const lease = latestOf(session, slot);
+      assert(lease.deadlineMs <= lease.capMs, "MS6: no deadline is beyond its cap");
+      assert(outlasts(standing, lease), "MS6: a standing outlasts leases, whatever the grace");
     }
   }
   let last = session.changesFloor as number;
@@ -137,8 +148,10 @@ function checkSession(state: ShardState, session: Session): void {
   assert(last <= state.revision, "MS10: changes are of the past");
 }
 
-/** What the entry's own command may have done to leases that still run. */
+/** What the entry was, and what its own command may have done to leases that still run. */
 export interface EntryFacts {
+  /** A leader's noop. */
+  readonly isNoop: boolean;
   /** Whose sessions it renewed. */
   readonly renewedNodeIds: ReadonlySet<string>;
   readonly releasedRangeIds: ReadonlySet<string>;
@@ -154,50 +167,18 @@ export function checkShardDelta(
 ): void {
   assert(state.revision === before.revision + 1, "MS11: the revision goes up by one");
   assert(state.timeMs >= before.timeMs, "MS11: log time never goes back");
+  const { untilMs } = state.grace;
+  const wanted = facts.isNoop ? state.timeMs + GRACE_MS : before.grace.untilMs;
+  assert(untilMs === wanted, "MS17: a leader's noop gives grace, nothing else");
+  assert(untilMs >= before.grace.untilMs, "MS17: and never takes it back");
   checkEvents(before, state, events);
   for (const [rangeId, earlier] of before.ranges) {
     const slot = state.rangesById.get(rangeId);
     if (slot === undefined) continue;
     checkEpoch(earlier.record, slot.record, state.revision);
     checkLease(earlier, state, rangeId, facts);
-    checkClosed(before, earlier, state, slot);
   }
   checkKeys(before, state);
-  checkIncarnations(before, state);
-}
-
-/** A closed incarnation's leases run out, neither moved nor cut short, and no others begin. */
-function checkClosed(
-  before: ShardPicture,
-  earlier: RangePicture,
-  state: ShardState,
-  { record }: RangeSlot,
-): void {
-  const wasClosed = (owner: Owner | undefined): boolean => {
-    const known = owner && before.incarnations.get(owner.nodeId);
-    return known?.incarnation === owner?.incarnation && known?.isClosed === true;
-  };
-  const isGranted = record.epoch !== earlier.record.epoch;
-  assert(!isGranted || !wasClosed(record.owner), "MS18: a closed incarnation is granted nothing");
-  if (earlier.deadlineMs === undefined || !wasClosed(earlier.record.owner)) return;
-  const slot = defined(state.rangesById.get(record.rangeId), "the caller has looked");
-  const isHeld = !isGranted && record.owner !== undefined;
-  const isRight = isHeld
-    ? deadlineMs(sessionOf(state, slot), slot) === earlier.deadlineMs
-    : earlier.deadlineMs <= state.timeMs;
-  assert(isRight, "MS18: a closed incarnation's leases run out when they did before");
-}
-
-function checkIncarnations(before: ShardPicture, state: ShardState): void {
-  for (const [nodeId, earlier] of before.incarnations) {
-    const now = state.incarnations.get(nodeId);
-    assert(now !== undefined, "MS17: incarnations are remembered for good");
-    assert(now.incarnation >= earlier.incarnation, "MS17: an older one never opens a session");
-    if (now.incarnation !== earlier.incarnation) continue;
-    assert(now.isClosed || !earlier.isClosed, "MS18: what is closed stays closed");
-    const sequence = now.lastRenewal?.sequence ?? 0;
-    assert(sequence >= (earlier.lastRenewal?.sequence ?? 0), "MS18: renewals never go back");
-  }
 }
 
 /** The events, replayed on the ranges before, give the ranges after. */
@@ -245,17 +226,20 @@ function checkLease(
   rangeId: string,
   facts: EntryFacts,
 ): void {
-  const { owner } = earlier.record;
-  if (owner === undefined || earlier.deadlineMs === undefined) return;
+  const { lease, record } = earlier;
+  const { owner } = record;
+  if (owner === undefined || lease === undefined) return;
   const slot = defined(state.rangesById.get(rangeId), "the caller has looked");
-  if (sameOwner(owner, slot.record.owner) && slot.record.epoch === earlier.record.epoch) {
-    const now = deadlineMs(sessionOf(state, slot), slot);
-    assert(now >= earlier.deadlineMs, "MS16: a deadline never goes back");
-    const isRenewed = facts.renewedNodeIds.has(owner.nodeId);
-    assert(now === earlier.deadlineMs || isRenewed, "MS16: only a renewal moves a deadline");
+  if (sameOwner(owner, slot.record.owner) && slot.record.epoch === record.epoch) {
+    const now = leasePicture(state, slot);
+    assert(now.endMs >= lease.endMs, "MS16: a deadline never goes back");
+    if (facts.renewedNodeIds.has(owner.nodeId)) return;
+    assert(now.capMs <= lease.capMs, "MS16: only a renewal moves a cap");
+    const isGraced = facts.isNoop && now.endMs <= Math.min(state.grace.untilMs, lease.capMs);
+    assert(now.endMs === lease.endMs || isGraced, "MS16: only a renewal or grace moves a deadline");
     return;
   }
-  const isOver = earlier.deadlineMs <= state.timeMs;
+  const isOver = lease.endMs <= state.timeMs;
   const isDead = owner.incarnation >= (facts.provenSince.get(owner.nodeId) ?? Infinity);
   const mayEnd = isOver || isDead || facts.releasedRangeIds.has(rangeId);
   assert(mayEnd, "MS15: no running lease is cut short");

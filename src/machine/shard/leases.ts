@@ -8,13 +8,21 @@
  *   is above the range's detachedOrder (it came after the range was granted or cut loose), and the
  *   range has no recorded successor.
  *
- * Cutting a range loose (an exception, a successor) first captures the deadline that it has.
+ * Cutting a range loose (an exception, a successor) first captures its latest deadline and cap.
  */
 
 import { defined } from "../../base/assert.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { OrderedMap } from "../../base/ordered-map.ts";
 import { changeSlot } from "./slots.ts";
+import {
+  type Deadline,
+  deadlineAfter,
+  effectiveMs,
+  type Grace,
+  latest,
+  outlasts,
+} from "./grace.ts";
 import type { EntryScope, Extension, Session, ShardState, Standing } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import { BASE_DURATION_MS, BASE_KEYSPACE_ID, heldRanges } from "./state.ts";
@@ -25,21 +33,39 @@ export function sessionOf(state: ShardState, slot: RangeSlot): Session {
   return defined(state.sessions.get(owner.nodeId), "an owner has an open session");
 }
 
-/** The range's lease ends when log time reaches this. The range must be owned. */
-export function deadlineMs(session: Session, slot: RangeSlot): number {
-  let latest = slot.ownDeadlineMs;
-  if (slot.record.successor !== undefined) return latest;
-  const standing = session.standings.get(slot.record.keyspaceId);
-  for (const extension of standing?.extensions ?? []) {
-    if (countsFor(extension, slot) && extension.deadlineMs > latest) latest = extension.deadlineMs;
+/** The range's lease ends when log time reaches this (law 11). The range must be owned. */
+export function deadlineMs(state: ShardState, slot: RangeSlot): number {
+  return leaseEndMs(sessionOf(state, slot), slot, state.grace);
+}
+
+/** The same, for a range of that session. */
+export function leaseEndMs(session: Session, slot: RangeSlot, grace: Grace): number {
+  let endMs = effectiveMs(ownDeadline(slot), grace);
+  for (const extension of extensionsOf(session, slot)) {
+    endMs = Math.max(endMs, effectiveMs(extension, grace));
   }
-  return latest;
+  return endMs;
+}
+
+/** When the range's own deadline is due; undefined: an extension outlasts it, whatever comes. */
+export function ownEndMs(state: ShardState, slot: RangeSlot): number | undefined {
+  const own = ownDeadline(slot);
+  const extensions = extensionsOf(sessionOf(state, slot), slot);
+  if (extensions.some((extension) => outlasts(extension, own))) return undefined;
+  return effectiveMs(own, state.grace);
+}
+
+/** The latest of all deadlines and of all caps that count for the range. */
+export function latestOf(session: Session, slot: RangeSlot): Deadline {
+  let lease = ownDeadline(slot);
+  for (const extension of extensionsOf(session, slot)) lease = latest(lease, extension);
+  return lease;
 }
 
 /** How long the range's lease lasts at most from the entry's time on, in ms of log time. */
 export function remainingMs(state: ShardState, slot: RangeSlot): number {
   if (slot.record.owner === undefined) return 0;
-  return Math.max(0, deadlineMs(sessionOf(state, slot), slot) - state.timeMs);
+  return Math.max(0, deadlineMs(state, slot) - state.timeMs);
 }
 
 /** Starts a lease for a range that `session` was just granted. */
@@ -50,14 +76,11 @@ export function startLease(
   slot: RangeSlot,
 ): void {
   const { keyspaceId, startKey } = slot.record;
-  const durationMs = durationOf(state, keyspaceId);
-  changeSlot(state, slot, {
-    ownDeadlineMs: scope.timeMs + durationMs,
-    detachedOrder: nextLeaseOrder(state),
-  });
+  const lease = deadlineAfter(scope.timeMs, durationOf(state, keyspaceId));
+  changeSlot(state, slot, { ...toOwn(lease), detachedOrder: nextLeaseOrder(state) });
   remindOfRange(state, slot);
   heldOf(session, keyspaceId).set(startKey, slot);
-  raiseStanding(state, session, standingOf(session, keyspaceId), slot.ownDeadlineMs);
+  raiseStanding(state, session, standingOf(session, keyspaceId), lease);
 }
 
 /** A fresh position among all renewals, grants and detachments. */
@@ -75,7 +98,7 @@ export function detach(
   slot: RangeSlot,
   order: number = nextLeaseOrder(state),
 ): void {
-  changeSlot(state, slot, { ownDeadlineMs: deadlineMs(session, slot), detachedOrder: order });
+  changeSlot(state, slot, { ...toOwn(latestOf(session, slot)), detachedOrder: order });
   remindOfRange(state, slot);
 }
 
@@ -83,19 +106,19 @@ export function detach(
 export function remindOfStanding(state: ShardState, session: Session, standing: Standing): void {
   remind(state, session, standing, standing.deadlineMs);
   for (const extension of standing.extensions) {
-    if (extension.deadlineMs === standing.deadlineMs) continue;
     remind(state, session, standing, extension.deadlineMs);
   }
 }
 
 /**
  * Puts a restored range under its session's standing, which exists. Its own deadline needs a
- * reminder only if no extension is later: an extension's deadline never goes back.
+ * reminder only if it is not over and no extension outlasts it.
  */
 export function resumeLease(state: ShardState, session: Session, slot: RangeSlot): void {
   const { keyspaceId, startKey } = slot.record;
   heldOf(session, keyspaceId).set(startKey, slot);
-  if (deadlineMs(session, slot) === slot.ownDeadlineMs) remindOfRange(state, slot);
+  const endMs = ownEndMs(state, slot);
+  if (endMs !== undefined && endMs > state.timeMs) remindOfRange(state, slot);
 }
 
 /** Extends one standing by a renewal: its order, and up to where its view was complete. */
@@ -104,18 +127,17 @@ export function extend(
   scope: EntryScope,
   session: Session,
   keyspaceId: number,
-  { order, asOf }: Omit<Extension, "deadlineMs">,
+  { order, asOf }: Omit<Extension, keyof Deadline>,
 ): void {
   const standing = standingOf(session, keyspaceId);
-  const deadline = scope.timeMs + durationOf(state, keyspaceId);
-  const extension: Extension = { order, asOf, deadlineMs: deadline };
+  const given = deadlineAfter(scope.timeMs, durationOf(state, keyspaceId));
   const others = standing.extensions.filter(
-    (earlier) => earlier.asOf > asOf || earlier.deadlineMs > deadline,
+    (earlier) => earlier.asOf > asOf || !outlasts(given, earlier),
   );
-  standing.extensions = [...others, extension];
+  standing.extensions = [...others, { order, asOf, ...given }];
   // The extension may run out before a standing that a later grant has raised.
-  if (deadline <= standing.deadlineMs) remind(state, session, standing, deadline);
-  else raiseStanding(state, session, standing, deadline);
+  if (given.deadlineMs <= standing.deadlineMs) remind(state, session, standing, given.deadlineMs);
+  raiseStanding(state, session, standing, given);
 }
 
 /** D of a keyspace, as in force now. */
@@ -125,8 +147,8 @@ export function durationOf(state: ShardState, keyspaceId: number): number {
   return keyspace.terms.leaseDurationMs;
 }
 
-function countsFor(extension: Extension, slot: RangeSlot): boolean {
-  return extension.asOf >= slot.record.epoch && extension.order > slot.detachedOrder;
+function ownDeadline(slot: RangeSlot): Deadline {
+  return { deadlineMs: slot.ownDeadlineMs, capMs: slot.ownCapMs };
 }
 
 function heldOf(session: Session, keyspaceId: number): OrderedMap<Bytes, RangeSlot> {
@@ -137,10 +159,27 @@ function heldOf(session: Session, keyspaceId: number): OrderedMap<Bytes, RangeSl
   return held;
 }
 
+function toOwn({
+  deadlineMs: atMs,
+  capMs,
+}: Deadline): Pick<RangeSlot, "ownDeadlineMs" | "ownCapMs"> {
+  return { ownDeadlineMs: atMs, ownCapMs: capMs };
+}
+
+/** The extensions that count for the range. */
+function extensionsOf(session: Session, slot: RangeSlot): readonly Extension[] {
+  const { epoch, keyspaceId, successor } = slot.record;
+  if (successor !== undefined) return NO_EXTENSIONS;
+  const extensions = session.standings.get(keyspaceId)?.extensions ?? NO_EXTENSIONS;
+  return extensions.filter(({ asOf, order }) => asOf >= epoch && order > slot.detachedOrder);
+}
+
+const NO_EXTENSIONS: readonly Extension[] = [];
+
 function standingOf(session: Session, keyspaceId: number): Standing {
   const known = session.standings.get(keyspaceId);
   if (known !== undefined) return known;
-  const standing: Standing = { keyspaceId, deadlineMs: 0, extensions: [] };
+  const standing: Standing = { keyspaceId, deadlineMs: 0, capMs: 0, extensions: [] };
   session.standings.set(keyspaceId, standing);
   return standing;
 }
@@ -149,11 +188,12 @@ function raiseStanding(
   state: ShardState,
   session: Session,
   standing: Standing,
-  deadline: number,
+  to: Deadline,
 ): void {
-  if (deadline <= standing.deadlineMs) return;
-  standing.deadlineMs = deadline;
-  remind(state, session, standing, deadline);
+  standing.capMs = Math.max(standing.capMs, to.capMs);
+  if (to.deadlineMs <= standing.deadlineMs) return;
+  standing.deadlineMs = to.deadlineMs;
+  remind(state, session, standing, to.deadlineMs);
 }
 
 function remindOfRange(state: ShardState, slot: RangeSlot): void {

@@ -2,7 +2,8 @@
  * The metadata shard as a replicated machine: applies entries, answers, tells what changed.
  *
  * Order within an entry: what is due ends (law 9); a known request id is answered from memory
- * (law 5); the command takes effect or is refused; the answer is remembered.
+ * (law 5); the command takes effect or is refused; the answer is remembered. A new leader's noop
+ * ends what is due and gives grace (law 11).
  */
 
 import { assert } from "../../base/assert.ts";
@@ -30,6 +31,7 @@ import {
 import { openShardCut } from "./cut.ts";
 import { endDue, nextDueMs } from "./due.ts";
 import type { ShardEvent } from "./events.ts";
+import { graceAfter } from "./grace.ts";
 import { acceptRanges, grantRanges, releaseRanges, withdrawSuccessor } from "./grants.ts";
 import {
   abortImport,
@@ -76,6 +78,7 @@ export class ShardMachine implements GroupMachine<ShardRequest, ShardAnswer, Sha
     state.timeMs = meta.timeMs;
     const scope = new EntryScope(revision, meta.timeMs);
     endDue(state, scope);
+    if (request === undefined) state.grace = graceAfter(state.grace, meta.timeMs);
     const answer = request === undefined ? undefined : this.#answer(scope, request);
     return { revision, answer, events: scope.events };
   }

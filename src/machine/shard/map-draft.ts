@@ -63,7 +63,7 @@ export class MapDraft {
       descriptorRevision: 0 as Revision,
     };
     this.#records.push(record);
-    this.ranges.set(startKey, { record, ownDeadlineMs: 0, detachedOrder: 0 });
+    this.ranges.set(startKey, { record, ownDeadlineMs: 0, ownCapMs: 0, detachedOrder: 0 });
     if (intendedNodeId === undefined) return;
     this.intendedCounts.set(intendedNodeId, (this.intendedCounts.get(intendedNodeId) ?? 0) + 1);
   }

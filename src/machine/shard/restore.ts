@@ -5,18 +5,21 @@
  */
 
 import { defined } from "../../base/assert.ts";
+import { GRACE_MS } from "../../base/lease-timing.ts";
 import { type Bytes, compareBytes } from "../../base/bytes.ts";
 import { bytesMap, numberMap } from "../../base/ordered-map.ts";
 import type { StateBuilder } from "../common/record-restore.ts";
 import type { SnapshotPosition } from "../common/snapshot-form.ts";
 import type { HoldChange } from "./answers.ts";
-import { deadlineMs, remindOfStanding, resumeLease } from "./leases.ts";
+import { type Deadline, effectiveMs, outlasts } from "./grace.ts";
+import { deadlineMs, latestOf, remindOfStanding, resumeLease } from "./leases.ts";
 import { type DraftRow, MapDraft, NO_REPLICAS } from "./map-draft.ts";
-import { isClosed, liveSession, ownerOf } from "./ranges.ts";
+import { liveSession, ownerOf } from "./ranges.ts";
 import type { Keyspace, Session, ShardState, Staging } from "./state.ts";
 import {
   FOLLOWS,
   LAST_KINDS,
+  type StoredFields,
   type StoredImport,
   type StoredKeyspace,
   type StoredKind,
@@ -72,15 +75,10 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     const { incarnations, sessions, imports, requests } = this.#state;
     switch (stored.kind) {
       case "fields":
-        this.#state.leaseOrder = stored.leaseOrder;
-        return undefined;
+        return this.#setFields(stored);
       case "incarnation":
         if (!isAbove(incarnations.last()?.[0], stored.nodeId)) return "incarnations: order";
-        incarnations.set(stored.nodeId, {
-          incarnation: stored.incarnation,
-          lastRenewal: stored.lastRenewal,
-          isClosed: stored.isClosed,
-        });
+        incarnations.set(stored.nodeId, stored.incarnation);
         return undefined;
       case "session":
         return this.#addSession(stored);
@@ -102,23 +100,32 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     }
   }
 
+  #setFields({ leaseOrder, grace }: StoredFields): string | undefined {
+    const { timeMs } = this.#state;
+    const isOfThePast = grace.fromMs <= timeMs && grace.untilMs <= timeMs + GRACE_MS;
+    if (!isOfThePast || grace.fromMs > grace.untilMs) return "MS17: a noop of the past gave grace";
+    this.#state.leaseOrder = leaseOrder;
+    this.#state.grace = grace;
+    return undefined;
+  }
+
   #addSession(stored: Extract<StoredShard, { readonly kind: "session" }>): string | undefined {
     const { kind: _, ...fields } = stored;
     const { sessions, revision } = this.#state;
-    const { nodeId, incarnation, changesFloor } = fields;
+    const { nodeId, changesFloor } = fields;
     if (!isAbove(sessions.last()?.[0], nodeId)) return "sessions: order";
-    const isNewest = this.#state.incarnations.get(nodeId)?.incarnation === incarnation;
-    if (!isNewest) return "MS17: a session is the newest incarnation's";
     if (changesFloor > revision) return "MS10: changes are of the past";
     sessions.set(nodeId, { ...fields, standings: numberMap(), held: numberMap(), changes: [] });
     return undefined;
   }
 
   #addStanding(session: Session, stored: StoredStanding): string | undefined {
-    const { keyspaceId, deadlineMs: deadline, extensions } = stored;
+    const { keyspaceId, deadlineMs: deadline, capMs, extensions } = stored;
     if (keyspaceId <= (session.standings.last()?.[0] ?? -1)) return "standings: order";
-    if (deadline <= this.#state.timeMs) return "MS5: no standing is overdue";
-    const standing = { keyspaceId, deadlineMs: deadline, extensions };
+    if ([stored, ...extensions].some(isOverCap)) return "MS6: no deadline is beyond its cap";
+    const endMs = effectiveMs(stored, this.#state.grace);
+    if (endMs <= this.#state.timeMs) return "MS5: no standing is overdue";
+    const standing = { keyspaceId, deadlineMs: deadline, capMs, extensions };
     session.standings.set(keyspaceId, standing);
     remindOfStanding(this.#state, session, standing);
     return undefined;
@@ -187,8 +194,8 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
       replicas: stored.replicas.length === 0 ? NO_REPLICAS : stored.replicas,
       descriptorRevision: stored.descriptorRevision,
     };
-    const { ownDeadlineMs, detachedOrder } = stored;
-    return { record, ownDeadlineMs, detachedOrder };
+    const { ownDeadlineMs, ownCapMs, detachedOrder } = stored;
+    return { record, ownDeadlineMs, ownCapMs, detachedOrder };
   }
 
   #shared(owner: Owner | undefined): Owner | undefined {
@@ -210,8 +217,7 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     if (intendedNodeId === undefined) return undefined;
     if (owner !== undefined) return "MS9: an intended range is unowned";
     const session = this.#state.sessions.get(intendedNodeId);
-    const isAbsent = session === undefined || session.supersededUntilMs > 0;
-    const isHere = !isAbsent && !isClosed(this.#state, session);
+    const isHere = session !== undefined && session.supersededUntilMs === 0;
     return isHere ? "MS9: an intended owner is not here" : undefined;
   }
 
@@ -225,9 +231,10 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     const session = liveSession(this.#state, owner);
     const standing = session?.standings.get(keyspaceId);
     if (session === undefined || standing === undefined) return "MS4: an owner's session is open";
-    const deadline = deadlineMs(session, slot);
-    if (deadline <= this.#state.timeMs) return "MS5: no lease is overdue";
-    if (deadline > standing.deadlineMs) return "MS6: a standing outlasts leases";
+    const lease = latestOf(session, slot);
+    if (isOverCap(lease)) return "MS6: no deadline is beyond its cap";
+    if (deadlineMs(this.#state, slot) <= this.#state.timeMs) return "MS5: no lease is overdue";
+    if (!outlasts(standing, lease)) return "MS6: a standing outlasts leases";
     resumeLease(this.#state, session, slot);
     return undefined;
   }
@@ -258,6 +265,10 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
 /** The one that the present record belongs to: the order of records says that there is one. */
 function lastOf<V>(map: { last(): readonly [unknown, V] | undefined }): V {
   return defined(map.last(), "a record comes after the one that it belongs to")[1];
+}
+
+function isOverCap({ deadlineMs: deadline, capMs }: Deadline): boolean {
+  return deadline > capMs;
 }
 
 function isAbove(last: string | undefined, name: string): boolean {

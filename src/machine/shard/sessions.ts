@@ -5,23 +5,22 @@
 
 import type { HoldChange, LeaseTerm, RenewalAnswer, ShardResult } from "./answers.ts";
 import type { ExceptedSpan, Renew, Renewal } from "./commands.ts";
-import { defined } from "../../base/assert.ts";
 import { compareBytes } from "../../base/bytes.ts";
 import { bytesMap, type OrderedMap } from "../../base/ordered-map.ts";
 import { spansOverlap } from "../../base/span.ts";
-import { judgePair } from "./renewal-pairs.ts";
+import { effectiveMs } from "./grace.ts";
 import { detach, extend, nextLeaseOrder } from "./leases.ts";
 import { BASE_KEYSPACE_ID, type EntryScope, type Session, type ShardState } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
 import type { KeyspaceTerms } from "./types.ts";
 
 /** How long the session lasts at most, in ms of log time. */
-export function sessionRemainingMs(session: Session, timeMs: number): number {
+export function sessionRemainingMs(state: ShardState, session: Session): number {
   let deadline = 0;
   for (const standing of session.standings.values()) {
-    deadline = Math.max(deadline, standing.deadlineMs);
+    deadline = Math.max(deadline, effectiveMs(standing, state.grace));
   }
-  return Math.max(0, deadline - timeMs);
+  return Math.max(0, deadline - state.timeMs);
 }
 
 export function renewSessions(state: ShardState, scope: EntryScope, command: Renew): ShardResult {
@@ -29,14 +28,12 @@ export function renewSessions(state: ShardState, scope: EntryScope, command: Ren
   return { kind: "renewed", answers };
 }
 
-/** Law 8, for one session, after law 13. What is due has ended before. */
+/** Law 8, for one session. What is due has ended before. */
 function renewSession(state: ShardState, scope: EntryScope, renewal: Renewal): RenewalAnswer {
   const session = state.sessions.get(renewal.nodeId);
   if (session === undefined || session.incarnation !== renewal.incarnation) {
     return { kind: "noSession" };
   }
-  const stopped = judgeLine(state, renewal);
-  if (stopped !== undefined) return stopped;
   if (renewal.asOf > scope.revision) return { kind: "asOfAhead" };
   if (renewal.asOf < session.changesFloor) {
     return { kind: "viewTooOld", floor: session.changesFloor };
@@ -52,24 +49,6 @@ function renewSession(state: ShardState, scope: EntryScope, renewal: Renewal): R
   session.changesFloor = asOf;
   const changes: readonly HoldChange[] = [...session.changes];
   return { kind: "extended", durations: termsOfStandings(state, session), changes };
-}
-
-/** Whether the renewal comes from the process whose renewals were applied before (law 13). */
-function judgeLine(state: ShardState, renewal: Renewal): RenewalAnswer | undefined {
-  const { nodeId, pair } = renewal;
-  const line = defined(state.incarnations.get(nodeId), "a session's incarnation is known");
-  if (line.isClosed) return { kind: "sessionClosed" };
-  const last = line.lastRenewal;
-  switch (judgePair(last, renewal)) {
-    case "run":
-      state.incarnations.set(nodeId, { ...line, lastRenewal: pair });
-      return undefined;
-    case "late":
-      return { kind: "lateCopy", lastSequence: last?.sequence ?? 0 };
-    case "otherProcess":
-      state.incarnations.set(nodeId, { ...line, isClosed: true });
-      return { kind: "sessionClosed" };
-  }
 }
 
 function detachSpan(state: ShardState, session: Session, span: ExceptedSpan, order: number): void {

@@ -17,11 +17,11 @@ import {
 import { bytesMap, numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import { RequestMemory } from "../common/request-ids.ts";
 import type { HoldChange, ShardResult } from "./answers.ts";
-import type { RenewalPair } from "./commands.ts";
 import { DueQueue } from "./due-queue.ts";
 import type { MapDraft } from "./map-draft.ts";
 import type { RecordChange, ShardEvent } from "./events.ts";
 import { type SlotImages, slotImages } from "./slots.ts";
+import { type Deadline, type Grace, NO_GRACE } from "./grace.ts";
 import type { KeyspaceTerms, RangeSlot } from "./types.ts";
 
 /** Keyspace id of the standing that every session has, whatever keyspaces there are. */
@@ -30,19 +30,19 @@ export const BASE_KEYSPACE_ID = 0;
 export const BASE_DURATION_MS = 10_000;
 
 /** What one renewal extended: every range of the standing with epoch <= asOf that followed it. */
-export interface Extension {
+export interface Extension extends Deadline {
   /** Position among all renewals, grants and detachments of the shard. */
   readonly order: number;
   readonly asOf: Revision;
-  readonly deadlineMs: number;
 }
 
 /** A session's standing in one keyspace (law 11). */
-export interface Standing {
+export interface Standing extends Deadline {
   readonly keyspaceId: number;
-  /** Never before the deadline of a lease that the session holds in the keyspace. */
+  /** Neither is ever before that of a lease that the session holds in the keyspace. */
   deadlineMs: number;
-  /** None dominated by another (asOf and deadline both at least as large). */
+  capMs: number;
+  /** None dominated by another (asOf, deadline and cap all at least as large). */
   extensions: readonly Extension[];
 }
 
@@ -62,19 +62,6 @@ export interface Session {
   changes: HoldChange[];
   /** Changes at or below it are no longer kept. */
   changesFloor: Revision;
-}
-
-/** Immutable: it is replaced. Outlives the session, because late copies of renewals may come. */
-export interface NewestIncarnation {
-  readonly incarnation: Incarnation;
-  /** The last renewal that was applied; undefined: none yet. Its sequence never goes back. */
-  readonly lastRenewal: RenewalPair | undefined;
-  /**
-   * Two processes were found to be this incarnation. From then on it is renewed no more, nothing
-   * is granted to it, and it gives nothing up: the other process may still serve until its leases
-   * have run out. Never lifted.
-   */
-  readonly isClosed: boolean;
 }
 
 export interface Keyspace {
@@ -110,8 +97,8 @@ export class ShardState {
   readonly rangesById: Map<string, RangeSlot> = new Map();
   /** By node id. */
   readonly sessions: OrderedMap<string, Session> = stringMap();
-  /** Of each node, the largest incarnation that has opened a session here. Kept for good. */
-  readonly incarnations: OrderedMap<string, NewestIncarnation> = stringMap();
+  /** The largest incarnation of each node that has opened a session here. */
+  readonly incarnations: OrderedMap<string, Incarnation> = stringMap();
   /** How many ranges are intended for a node; a node without any has no entry. */
   readonly intendedCounts: OrderedMap<string, number> = stringMap();
   readonly imports: OrderedMap<string, Staging> = stringMap();
@@ -119,6 +106,8 @@ export class ShardState {
   readonly due: DueQueue = new DueQueue();
   /** Tells open cuts what slots were before they changed. */
   readonly slotImages: SlotImages = slotImages();
+  /** Replaced by each new leader's noop (law 11). Neither of its times goes back. */
+  grace: Grace = NO_GRACE;
   /** The last order given to a renewal, grant or detachment. */
   leaseOrder = 0;
 

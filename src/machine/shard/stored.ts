@@ -12,17 +12,9 @@ import { bool, list, optional, struct, text, uint, union } from "../../base/code
 import { storedAnswerCodec, storedClientCodec, type StoredMemory } from "../common/request-ids.ts";
 import type { SnapshotForm } from "../common/snapshot-form.ts";
 import { type HoldChange, holdChangeCodec, type ShardResult, shardResultCodec } from "./answers.ts";
-import { renewalPairCodec } from "./commands.ts";
+import type { Grace } from "./grace.ts";
 import type { DraftRow } from "./map-draft.ts";
-import type {
-  Extension,
-  Keyspace,
-  NewestIncarnation,
-  Session,
-  ShardState,
-  Staging,
-  Standing,
-} from "./state.ts";
+import type { Extension, Keyspace, Session, ShardState, Staging, Standing } from "./state.ts";
 import {
   keyspaceTermsCodec,
   ownerCodec,
@@ -38,7 +30,6 @@ type NotInFields =
   | ("rangesById" | "intendedCounts" | "due" | "slotImages");
 
 export type StoredFields = Readonly<Omit<ShardState, NotInFields>>;
-export type StoredIncarnation = NewestIncarnation & { readonly nodeId: string };
 export type StoredSession = Readonly<Omit<Session, "standings" | "held" | "changes">>;
 export type StoredStanding = Readonly<Standing>;
 export type StoredKeyspace = Readonly<Omit<Keyspace, "ranges" | "unownedCount">>;
@@ -48,7 +39,7 @@ export type StoredImport = Readonly<Omit<Staging, "draft">>;
 /** In the order in which they stand; each is followed by those that belong to it. */
 export type StoredShard =
   | ({ readonly kind: "fields" } & StoredFields)
-  | ({ readonly kind: "incarnation" } & StoredIncarnation)
+  | { readonly kind: "incarnation"; readonly nodeId: string; readonly incarnation: Incarnation }
   | ({ readonly kind: "session" } & StoredSession)
   | ({ readonly kind: "standing" } & StoredStanding)
   | { readonly kind: "change"; readonly change: HoldChange }
@@ -83,18 +74,12 @@ export const LAST_KINDS: readonly StoredKind[] = FOLLOWS.client.filter(
 const revision = brandedUint<Revision>();
 const epoch = brandedUint<Epoch>();
 const incarnation = brandedUint<Incarnation>();
+const deadline = { deadlineMs: uint, capMs: uint };
+const grace = struct<Grace>({ fromMs: uint, untilMs: uint });
 
 const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
-  fields: [1, struct<StoredFields>({ leaseOrder: uint })],
-  incarnation: [
-    2,
-    struct<StoredIncarnation>({
-      nodeId: text,
-      incarnation,
-      lastRenewal: optional(renewalPairCodec),
-      isClosed: bool,
-    }),
-  ],
+  fields: [1, struct<StoredFields>({ leaseOrder: uint, grace })],
+  incarnation: [2, struct({ nodeId: text, incarnation })],
   session: [
     3,
     struct<StoredSession>({
@@ -110,8 +95,8 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
     4,
     struct<StoredStanding>({
       keyspaceId: uint,
-      deadlineMs: uint,
-      extensions: list(struct<Extension>({ order: uint, asOf: revision, deadlineMs: uint })),
+      ...deadline,
+      extensions: list(struct<Extension>({ order: uint, asOf: revision, ...deadline })),
     }),
   ],
   change: [5, struct({ change: holdChangeCodec })],
@@ -136,6 +121,7 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
       replicas: list(rangeReplicaCodec),
       descriptorRevision: revision,
       ownDeadlineMs: uint,
+      ownCapMs: uint,
       detachedOrder: uint,
     }),
   ],

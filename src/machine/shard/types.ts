@@ -72,6 +72,8 @@ export interface RangeSlot {
    * session's renewals (excepted, successor recorded). Meaningless without an owner.
    */
   readonly ownDeadlineMs: number;
+  /** How far changes of leaders may move it (law 11). */
+  readonly ownCapMs: number;
   /** Renewals of its session count for it when their order is larger. */
   readonly detachedOrder: number;
 }

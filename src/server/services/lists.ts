@@ -134,7 +134,7 @@ function sessionFacts(
     if (session === undefined) continue;
     for (const held of session.held.values()) rangesOwned += held.size;
     if (session.incarnation === incarnation) sessionOpen = true;
-    remaining = Math.max(remaining, sessionRemainingMs(session, state.timeMs));
+    remaining = Math.max(remaining, sessionRemainingMs(state, session));
   }
   return { sessionOpen, rangesOwned, sessionRemainingMs: remaining };
 }

@@ -123,13 +123,12 @@ function worldOf(
   };
 }
 
-function noNodeWorld(): Omit<NodeWorld, "catchInterrupt" | "wallNow"> {
+function noNodeWorld(): Pick<NodeWorld, "clock" | "timers" | "openNodeData" | "takeSeat"> {
   const none = (): Promise<never> => Promise.reject(new Error("no node in this test"));
   return {
     clock: { nowMs: () => 0 as MonotonicMs },
     timers: systemTimers,
     openNodeData: none,
-    freshNonce: () => 1,
     takeSeat: none,
   };
 }

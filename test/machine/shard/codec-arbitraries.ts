@@ -34,8 +34,6 @@ const record: fc.Arbitrary<RangeRecord> = fc.record({
   descriptorRevision: branded<Revision>(),
 });
 
-const pair = fc.record({ sequence: anyUint, nonce: anyUint });
-
 const renewals = fc.array(
   fc.record({
     nodeId: anyText,
@@ -44,8 +42,6 @@ const renewals = fc.array(
     except: fc.array(fc.record({ keyspaceId: anyUint, startKey: anyKey, endKey: maybe(anyKey) }), {
       maxLength: 3,
     }),
-    pair,
-    known: fc.array(pair, { maxLength: 3 }),
   }),
   { maxLength: 4 },
 );
@@ -124,7 +120,6 @@ const renewalAnswer: fc.Arbitrary<RenewalAnswer> = fc.oneof(
     ),
   }),
   fc.record({ kind: kind("viewTooOld"), floor: branded<Revision>() }),
-  fc.record({ kind: kind("lateCopy"), lastSequence: anyUint }),
 );
 
 export const anyResult: fc.Arbitrary<ShardResult> = fc.oneof(

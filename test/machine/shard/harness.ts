@@ -30,11 +30,9 @@ import {
   type EntryFacts,
   pictureOfShard,
 } from "../../../src/machine/shard/invariants.ts";
-import { deadlineMs, sessionOf } from "../../../src/machine/shard/leases.ts";
+import { deadlineMs } from "../../../src/machine/shard/leases.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
 import type { KeyspaceTerms, RangeRecord } from "../../../src/machine/shard/types.ts";
-
-import { SENT_AGAIN } from "../../sent-again.ts";
 
 export const GROUP = 1 as GroupId;
 
@@ -72,7 +70,8 @@ export class ShardHarness {
     const { answer, events } = this.machine.apply(meta, undefined);
     checkShard(this.machine.state);
     if (answer !== undefined) throw new Error("a noop has no answer");
-    checkShardDelta(before, this.machine.state, events, factsOf({ kind: "expire" }));
+    const facts = { ...factsOf({ kind: "expire" }), isNoop: true };
+    checkShardDelta(before, this.machine.state, events, facts);
     return events;
   }
 
@@ -138,7 +137,6 @@ export class ShardHarness {
       incarnation: incarnation as Incarnation,
       asOf: asOf as Revision,
       except,
-      ...SENT_AGAIN,
     };
     return this.apply({ kind: "renew", renewals: [renewal] });
   }
@@ -210,13 +208,25 @@ export class ShardHarness {
     const { state } = this.machine;
     const slot = state.rangesById.get(rangeId);
     if (slot === undefined) throw new Error(`no range ${rangeId}`);
-    return deadlineMs(sessionOf(state, slot), slot);
+    return deadlineMs(state, slot);
   }
 
   #nextMeta(): EntryMeta {
     const index = ++this.#index as LogIndex;
     return { index, term: 1 as Term, timeMs: this.timeMs as LogTimeMs };
   }
+}
+
+/** As a changed duration will be found by the entries after it. */
+export function setDuration(
+  machine: ShardMachine,
+  keyspaceId: number,
+  leaseDurationMs: number,
+): void {
+  const { keyspaces } = machine.state;
+  const keyspace = keyspaces.get(keyspaceId);
+  if (keyspace === undefined) throw new Error(`no keyspace ${keyspaceId}`);
+  keyspaces.set(keyspaceId, { ...keyspace, terms: { ...keyspace.terms, leaseDurationMs } });
 }
 
 /** A keyspace of one range, granted to node "a" at log time 0. */
@@ -264,5 +274,10 @@ function factsOf(command: ShardCommand): EntryFacts {
   if (command.kind === "openSession" && command.provenSince < command.incarnation) {
     provenSince.set(command.nodeId, command.provenSince);
   }
-  return { renewedNodeIds: new Set(renewed), releasedRangeIds: new Set(released), provenSince };
+  return {
+    isNoop: false,
+    renewedNodeIds: new Set(renewed),
+    releasedRangeIds: new Set(released),
+    provenSince,
+  };
 }

@@ -1,7 +1,8 @@
 /**
- * Leases a second time, as naively as law 8 reads: every range has a deadline of its own, and a
- * renewal walks over all of them. Written from the laws alone and compared with the machine, whose
- * renewals take constant time. Knows nothing of imports and request ids.
+ * Leases a second time, as naively as laws 8 and 11 read: every range remembers all that was ever
+ * given to it, a renewal walks over all of them, and so does whoever asks for a deadline. Written
+ * from the laws alone and compared with the machine, whose renewals and changes of leaders take
+ * constant time. Knows nothing of imports and request ids.
  */
 
 import { bytesEqual, compareBytes } from "../../../src/base/bytes.ts";
@@ -11,13 +12,20 @@ import type {
   GrantItem,
   OpenSession,
   Renewal,
-  RenewalPair,
   ShardCommand,
 } from "../../../src/machine/shard/commands.ts";
 
 /** How long a session that holds nothing is taken for alive. */
 const BASE_MS = 10_000;
 const BASE = 0;
+/** What a new leader gives. */
+const GRACE_MS = 4_000;
+
+/** What a renewal or a grant gave: its moment plus D, and plus 2D, by the D in force then. */
+interface Given {
+  readonly deadlineMs: number;
+  readonly capMs: number;
+}
 
 interface ModelOwner {
   readonly nodeId: string;
@@ -33,7 +41,8 @@ export interface ModelRange extends Span {
   successor: ModelOwner | undefined;
   /** Its last lease ran out while this node's next process was waiting for that. */
   intendedNodeId: string | undefined;
-  deadlineMs: number;
+  /** Since the grant, without what is over. */
+  given: Given[];
 }
 
 export interface ModelChange {
@@ -44,8 +53,8 @@ export interface ModelChange {
 }
 
 export interface ModelSession extends ModelOwner {
-  /** Standing ends, by keyspace. */
-  readonly standings: Map<number, number>;
+  /** The latest deadline and the latest cap that each standing was given, by keyspace. */
+  readonly standings: Map<number, Given>;
   /** All there ever were. */
   readonly changes: ModelChange[];
   /** A newer process of its node waits until then: it keeps what it has and gets nothing more. */
@@ -54,24 +63,16 @@ export interface ModelSession extends ModelOwner {
   keptAfter: number;
 }
 
-export type ModelRenewal =
-  | ("noSession" | "asOfAhead" | "viewTooOld" | "extended")
-  | ("lateCopy" | "sessionClosed");
-
-/** What is known of an incarnation's renewals, also after its session. */
-interface ModelLine {
-  last: RenewalPair | undefined;
-  isClosed: boolean;
-}
+export type ModelRenewal = "noSession" | "asOfAhead" | "viewTooOld" | "extended";
 
 export class LeaseModel {
   revision = 0;
   timeMs = 0;
+  #graceUntilMs = 0;
   readonly durations = new Map<number, number>();
   readonly ranges = new Map<string, ModelRange>();
   readonly sessions = new Map<string, ModelSession>();
   readonly #newest = new Map<string, number>();
-  readonly #lines = new Map<string, ModelLine>();
   #vacated: ModelRange[] = [];
 
   /** Answers what became of each renewal; empty for other commands. */
@@ -84,6 +85,29 @@ export class LeaseModel {
     return [];
   }
 
+  /** A new leader opens its term: what is due ends, then everything else gets grace. */
+  applyNoop(timeMs: number): void {
+    this.revision++;
+    this.timeMs = timeMs;
+    this.#endDue();
+    this.#graceUntilMs = timeMs + GRACE_MS;
+  }
+
+  /** Law 11, word by word: the best of all that was given. */
+  endOf(given: readonly Given[]): number {
+    const ends = given.map(({ deadlineMs, capMs }) =>
+      Math.min(Math.max(deadlineMs, this.#graceUntilMs), capMs),
+    );
+    return Math.max(...ends);
+  }
+
+  /** What decides how long it lasts: renewals alone, the grace, or the cap on graces. */
+  endedBy(given: readonly Given[]): "deadline" | "grace" | "cap" {
+    const endMs = this.endOf(given);
+    if (given.some(({ deadlineMs }) => deadlineMs === endMs)) return "deadline";
+    return endMs === this.#graceUntilMs ? "grace" : "cap";
+  }
+
   /** What a session holds, by range id. */
   held(session: ModelOwner): ModelRange[] {
     return [...this.ranges.values()].filter(({ owner }) => isSame(owner, session));
@@ -92,8 +116,8 @@ export class LeaseModel {
   /** Law 9: standings, then single ranges, then successors that are still alive. */
   #endDue(): void {
     for (const session of this.sessions.values()) {
-      for (const [keyspaceId, endMs] of session.standings) {
-        if (endMs > this.timeMs) continue;
+      for (const [keyspaceId, given] of session.standings) {
+        if (this.endOf([given]) > this.timeMs) continue;
         for (const range of this.held(session)) {
           if (range.keyspaceId === keyspaceId) this.#end(range, "expired");
         }
@@ -102,7 +126,9 @@ export class LeaseModel {
       if (session.standings.size === 0) this.sessions.delete(session.nodeId);
     }
     for (const range of this.ranges.values()) {
-      if (range.owner !== undefined && range.deadlineMs <= this.timeMs) this.#end(range, "expired");
+      // Each end is final, also where something else that was given lasts longer.
+      range.given = range.given.filter((one) => this.endOf([one]) > this.timeMs);
+      if (range.owner !== undefined && range.given.length === 0) this.#end(range, "expired");
     }
     this.#grantToSuccessors();
   }
@@ -131,7 +157,6 @@ export class LeaseModel {
         for (const { rangeId, epoch } of command.ranges) {
           const range = this.ranges.get(rangeId);
           if (range?.epoch !== epoch || !isSame(range.owner, command)) continue;
-          if (this.line(command).isClosed) continue;
           this.#end(range, "released");
         }
         this.#grantToSuccessors();
@@ -173,7 +198,7 @@ export class LeaseModel {
         owner: undefined,
         successor: undefined,
         intendedNodeId: undefined,
-        deadlineMs: 0,
+        given: [],
       });
     }
   }
@@ -184,11 +209,8 @@ export class LeaseModel {
     if (incarnation < newest) return;
     const present = this.sessions.get(nodeId);
     if (present?.incarnation === incarnation) return;
-    if (this.line({ nodeId, incarnation }).isClosed) return;
-    const mayLive =
-      present !== undefined && (present.incarnation < provenSince || this.line(present).isClosed);
-    if (mayLive) {
-      present.supersededUntilMs = Math.max(...present.standings.values()) + BASE_MS;
+    if (present !== undefined && present.incarnation < provenSince) {
+      present.supersededUntilMs = this.endOf([...present.standings.values()]) + BASE_MS;
       return;
     }
     const inherited = present === undefined ? [] : this.held(present);
@@ -196,7 +218,7 @@ export class LeaseModel {
     for (const range of inherited) this.#end(range, "restarted");
     this.#grantToSuccessors();
     this.#newest.set(nodeId, incarnation);
-    const standings = new Map([[BASE, this.timeMs + BASE_MS]]);
+    const standings = new Map([[BASE, this.#now(BASE)]]);
     // What it held in an earlier session of its own is no view of this one.
     const keptAfter = incarnation === newest ? this.revision : this.revision - 1;
     const supersededUntilMs = 0;
@@ -208,29 +230,10 @@ export class LeaseModel {
     }
   }
 
-  line({ nodeId, incarnation }: ModelOwner): ModelLine {
-    const name = `${nodeId}/${incarnation}`;
-    const line = this.#lines.get(name) ?? { last: undefined, isClosed: false };
-    this.#lines.set(name, line);
-    return line;
-  }
-
-  /** Law 8, word by word, after law 13's pairs. */
-  #renew({ nodeId, incarnation, asOf, except, pair, known }: Renewal): ModelRenewal {
+  /** Law 8, word by word. */
+  #renew({ nodeId, incarnation, asOf, except }: Renewal): ModelRenewal {
     const session = this.sessions.get(nodeId);
     if (session?.incarnation !== incarnation) return "noSession";
-    const line = this.line(session);
-    if (line.isClosed) return "sessionClosed";
-    if (line.last !== undefined) {
-      const { sequence, nonce } = line.last;
-      const isLast = (one: RenewalPair): boolean =>
-        one.sequence === sequence && one.nonce === nonce;
-      if (pair.sequence < sequence) return "lateCopy";
-      line.isClosed =
-        pair.sequence === sequence ? pair.nonce !== nonce : !known.some((one) => isLast(one));
-      if (line.isClosed) return "sessionClosed";
-    }
-    line.last = pair;
     if (asOf > this.revision) return "asOfAhead";
     if (asOf < session.keptAfter) return "viewTooOld";
     for (const range of this.held(session)) {
@@ -238,7 +241,7 @@ export class LeaseModel {
         (span) => span.keyspaceId === range.keyspaceId && spansOverlap(span, range),
       );
       if (range.epoch > asOf || isExcepted || range.successor !== undefined) continue;
-      range.deadlineMs = Math.max(range.deadlineMs, this.#endOf(range.keyspaceId));
+      range.given.push(this.#now(range.keyspaceId));
     }
     for (const keyspaceId of session.standings.keys()) this.#raise(session, keyspaceId);
     this.#raise(session, BASE);
@@ -256,7 +259,7 @@ export class LeaseModel {
       if (item.incarnation !== undefined && item.incarnation !== session.incarnation) return;
       const { owner, successor } = range;
       const isOther = owner !== undefined && !isSame(owner, session);
-      const isSuperseded = this.timeMs < session.supersededUntilMs || this.line(session).isClosed;
+      const isSuperseded = this.timeMs < session.supersededUntilMs;
       if (isSuperseded && (isOther || owner === undefined)) return;
       if (isOther && onlyUnowned) return;
       if (isOther && successor !== undefined && !isSame(successor, session)) return;
@@ -288,7 +291,7 @@ export class LeaseModel {
     range.intendedNodeId = undefined;
     range.epoch = this.revision;
     range.descriptorRevision = this.revision;
-    range.deadlineMs = this.#endOf(range.keyspaceId);
+    range.given = [this.#now(range.keyspaceId)];
     this.#raise(session, range.keyspaceId);
     this.#note(range, "granted");
   }
@@ -309,8 +312,7 @@ export class LeaseModel {
       if (successor === undefined) continue;
       const session = this.sessions.get(successor.nodeId);
       range.successor = undefined;
-      const isAlive = session?.incarnation === successor.incarnation;
-      if (isAlive && !this.line(session).isClosed) this.#give(range, session);
+      if (session?.incarnation === successor.incarnation) this.#give(range, session);
     }
   }
 
@@ -320,13 +322,18 @@ export class LeaseModel {
     session?.changes.push({ revision: this.revision, kind, rangeId, epoch });
   }
 
-  #endOf(keyspaceId: number): number {
-    return this.timeMs + (keyspaceId === BASE ? BASE_MS : (this.durations.get(keyspaceId) ?? 0));
+  #now(keyspaceId: number): Given {
+    const durationMs = keyspaceId === BASE ? BASE_MS : (this.durations.get(keyspaceId) ?? 0);
+    return { deadlineMs: this.timeMs + durationMs, capMs: this.timeMs + 2 * durationMs };
   }
 
   #raise(session: ModelSession, keyspaceId: number): void {
-    const present = session.standings.get(keyspaceId) ?? 0;
-    session.standings.set(keyspaceId, Math.max(present, this.#endOf(keyspaceId)));
+    const now = this.#now(keyspaceId);
+    const { deadlineMs, capMs } = session.standings.get(keyspaceId) ?? now;
+    session.standings.set(keyspaceId, {
+      deadlineMs: Math.max(deadlineMs, now.deadlineMs),
+      capMs: Math.max(capMs, now.capMs),
+    });
   }
 }
 

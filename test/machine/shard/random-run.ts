@@ -1,4 +1,7 @@
-/** A shard under random requests of two clients, with what it takes to give them to another. */
+/**
+ * A shard under random requests of two clients, changes of leaders and of durations, with what it
+ * takes to give them to another.
+ */
 
 import type { LogIndex, LogTimeMs, Revision, Term } from "../../../src/base/brands.ts";
 import { Prng } from "../../../src/base/prng.ts";
@@ -6,13 +9,17 @@ import type { EntryMeta } from "../../../src/machine/group.ts";
 import type { ShardAnswer } from "../../../src/machine/shard/answers.ts";
 import type { ShardRequest } from "../../../src/machine/shard/commands.ts";
 import type { ShardEvent } from "../../../src/machine/shard/events.ts";
-import { ShardHarness } from "./harness.ts";
+import type { ShardMachine } from "../../../src/machine/shard/machine.ts";
+import { setDuration, ShardHarness } from "./harness.ts";
 import { randomCommand } from "./random-commands.ts";
 
 export interface RandomEntry {
+  /** What has happened to the machine beside the entry. */
+  readonly prepare: (machine: ShardMachine) => void;
   readonly meta: EntryMeta;
-  readonly request: ShardRequest;
-  readonly answer: ShardAnswer;
+  /** undefined: a leader's noop, which has no answer. */
+  readonly request: ShardRequest | undefined;
+  readonly answer: ShardAnswer | undefined;
   readonly events: readonly ShardEvent[];
 }
 
@@ -33,12 +40,32 @@ export class RandomRun {
   step(): RandomEntry {
     const { prng, shard } = this;
     shard.timeMs += prng.chance(0.5) ? 0 : prng.nextInteger(0, prng.chance(0.1) ? 5_000 : 700);
-    const command = randomCommand(prng, shard);
-    const request = { requestId: this.#requestId(command.kind), command };
-    const { answer, events } = shard.apply(command, request.requestId);
+    const prepare = this.#changeDuration();
+    const { request, answer, events } = prng.chance(0.07) ? this.#noop() : this.#command();
     const index = shard.revision as number as LogIndex;
     const meta = { index, term: 1 as Term, timeMs: shard.timeMs as LogTimeMs };
-    return { meta, request, answer, events };
+    return { prepare, meta, request, answer, events };
+  }
+
+  #noop(): Pick<RandomEntry, "request" | "answer" | "events"> {
+    return { request: undefined, answer: undefined, events: this.shard.noop() };
+  }
+
+  #command(): Pick<RandomEntry, "request" | "answer" | "events"> {
+    const command = randomCommand(this.prng, this.shard);
+    const request = { requestId: this.#requestId(command.kind), command };
+    const { answer, events } = this.shard.apply(command, request.requestId);
+    return { request, answer, events };
+  }
+
+  #changeDuration(): RandomEntry["prepare"] {
+    const { prng, shard } = this;
+    const keyspaceId = prng.nextInteger(1, 2);
+    const durationMs = prng.pick([500, 3_000, 10_000]);
+    if (!shard.machine.state.keyspaces.has(keyspaceId) || !prng.chance(0.05)) return () => {};
+    const prepare = (machine: ShardMachine): void => setDuration(machine, keyspaceId, durationMs);
+    prepare(shard.machine);
+    return prepare;
   }
 
   #requestId(kind: ShardRequest["command"]["kind"]): ShardRequest["requestId"] {

@@ -11,6 +11,7 @@ import type {
 } from "../../../src/base/brands.ts";
 import { type Bytes, bytesToHex, utf8ToBytes } from "../../../src/base/bytes.ts";
 import { failed, ok } from "../../../src/base/result.ts";
+import type { EntryMeta } from "../../../src/machine/group.ts";
 import type { GrantItem, ShardRequest } from "../../../src/machine/shard/commands.ts";
 import { checkShard } from "../../../src/machine/shard/invariants.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
@@ -22,7 +23,6 @@ import {
   snapshotOf,
   type Subject,
 } from "../snapshots.ts";
-import { SENT_AGAIN } from "../../sent-again.ts";
 import { GROUP } from "./harness.ts";
 import { RandomRun } from "./random-run.ts";
 
@@ -47,8 +47,6 @@ function grantOf(nodeId: string, epoch: number, descriptor: number): GrantItem {
     incarnation: undefined,
   };
 }
-
-const PAIRS = { pair: { sequence: 2, nonce: 300 }, known: [{ sequence: 1, nonce: 5 }] };
 
 /** One request for each kind of record, in which every optional field is once present. */
 const REQUESTS: readonly ShardRequest["command"][] = [
@@ -98,43 +96,50 @@ const REQUESTS: readonly ShardRequest["command"][] = [
   { kind: "openSession", ...ids("b", 300), ...at() },
   { kind: "grant", items: [grantOf("b", 8, 8)], onlyUnowned: false },
   { kind: "accept", ...ids("a", 7), ranges: [{ rangeId: "1.2.0", epoch: 8 as Epoch }] },
-  { kind: "renew", renewals: [{ ...ids("a", 7), asOf: 9 as Revision, except: [], ...PAIRS }] },
+  { kind: "renew", renewals: [{ ...ids("a", 7), asOf: 9 as Revision, except: [] }] },
 ];
 
 function goldenShard(): ShardMachine {
   const machine = new ShardMachine(GROUP);
+  const metaOf = (at: number): EntryMeta => ({
+    index: (at + 1) as LogIndex,
+    term: 1 as Term,
+    timeMs: 300 as LogTimeMs,
+  });
   for (const [at, command] of REQUESTS.entries()) {
     const requestId =
       command.kind === "defineRanges"
         ? { clientId: "k", sequence: 5, seenRevision: 1 as Revision, acknowledgedBelow: 3 }
         : undefined;
-    const meta = { index: (at + 1) as LogIndex, term: 1 as Term, timeMs: 300 as LogTimeMs };
-    machine.apply(meta, { requestId, command });
+    machine.apply(metaOf(at), { requestId, command });
   }
+  machine.apply(metaOf(REQUESTS.length), undefined);
   return machine;
 }
 
 /** Form 1. Any other bytes for the same state need a new version. */
 const GOLDEN = [
   "43445354 01 01", // magic, shard, version
-  "04 01 0c ac02", // position: group 1, revision 12, time 300
-  "02 01 05", // last lease order 5
-  "09 02 0161 07 01 02 ac02 00", // incarnation of a: 7, renewed as 2 of nonce 300, not closed
-  "07 02 0162 ac02 00 00", // of b: 300, not renewed yet
+  "04 01 0d ac02", // position: group 1, revision 13, time 300
+  "06 01 05 ac02 cc21", // last lease order 5; grace from 300 until 4300
+  "04 02 0161 07", // newest incarnation of a: 7
+  "05 02 0162 ac02", // of b: 300
   "0e 03 0161 07 07 02 03613a31 0169", // session a: opened at 7, addresses a:1 and i,
   "00 09", // not superseded, changes kept above 9
-  "09 04 00 bc50 01 05 09 bc50", // base standing to 10300, renewed as order 5 with asOf 9
-  "09 04 01 9003 01 05 09 9003", // in keyspace 1 to 400
+  "0f 04 00 bc50 cc9e01 01 05 09 bc50 cc9e01", // base standing to 10300, with grace to 20300;
+  // renewed as order 5 with asOf 9
+  "0d 04 01 9003 f403 01 05 09 9003 f403", // in keyspace 1 to 400, with grace to 500
   "1c 05 0a 03 05312e322e30 01 00 01016d 08", // change at 10, successorSet: 1.2.0 of 1, "" to m
   "01016107 010162ac02 00 00 00 08", // as it was then: epoch 8, owner a, successor b, at 8
   "09 03 0162 ac02 09 00 00 08", // session b: opened at 9, no address
-  "09 04 00 bc50 01 03 09 bc50",
+  "0f 04 00 bc50 cc9e01 01 03 09 bc50 cc9e01",
   "0a 06 01 016f 64 0a 00 02 01 00", // keyspace 1, o: 100, 10, exclusive, local; granted before
-  "19 07 05312e322e30 00 08 01016107 010162ac02", // 1.2.0 from "", epoch 8, a, then b
-  "00 08 00 08 9003 04", // not intended, accepted 8, no replicas, at 8; to 400, cut loose at 4
-  "12 07 05312e322e31 016d 00 00 00 00 00 00 02 00 00", // 1.2.1 from m, never granted, at 2
+  "1b 07 05312e322e30 00 08 01016107 010162ac02", // 1.2.0 from "", epoch 8, a, then b
+  "00 08 00 08 9003 f403 04", // not intended, accepted 8, no replicas, at 8; to 400 or 500, cut
+  // loose at 4
+  "13 07 05312e322e31 016d 00 00 00 00 00 00 02 00 00 00", // 1.2.1 from m, never granted, at 2
   "0d 06 02 0170 c801 14 01 00 00 01016a", // keyspace 2, p: 200, 20, affinity, none; import j
-  "13 07 05312e342e30 00 00 00 00 01017a 00 00 05 00 00", // 1.4.0, intended for z, at 5
+  "14 07 05312e342e30 00 00 00 00 01017a 00 00 05 00 00 00", // 1.4.0, intended for z, at 5
   "08 08 0169 02 01 ecd124", // import i into 2: one part, dropped at 600300
   "0b 09 05312e362e30 00 010162", // its row 1.6.0 from "", for b
   "0a 09 05312e362e31 0171 00", // 1.6.1 from q
@@ -179,7 +184,6 @@ function check(machine: ShardMachine): void {
     incarnation,
     asOf: machine.revision,
     except: [],
-    ...SENT_AGAIN,
   }));
   // A position or time at the edge of its numbers leaves no room for another entry.
   if (machine.revision > 2 ** 43 || state.timeMs > 2 ** 50) return;
@@ -229,7 +233,7 @@ test("a restore changes the machine once, at its finish, and is of no more use t
   expect(machine.state).toBe(before);
   expect(restoring.finish()).toEqual(ok(undefined));
   const { state } = machine;
-  expect(state.revision).toBe(12);
+  expect(state.revision).toBe(13);
   expect(restoring.finish()).toEqual(failed(expect.stringContaining("used before")));
   expect(machine.state).toBe(state);
 });

@@ -122,11 +122,11 @@ test("a cut that is closed early keeps nothing, and closing again is harmless", 
 });
 
 function expectSameEntry(restored: ShardMachine, entry: RandomEntry): void {
+  entry.prepare(restored);
   const { answer, events } = restored.apply(entry.meta, entry.request);
-  if (answer === undefined) throw new Error("a command has an answer");
-  expect(bytesToHex(restored.encodeAnswer(answer))).toBe(
-    bytesToHex(restored.encodeAnswer(entry.answer)),
-  );
+  const inHex = (one: typeof answer): string | undefined =>
+    one && bytesToHex(restored.encodeAnswer(one));
+  expect(inHex(answer)).toBe(inHex(entry.answer));
   expect(events).toEqual(entry.events);
 }
 
