@@ -14,6 +14,7 @@ import { createLogStore, type OpenedLogStore, openLogStore } from "../storage/lo
 import { NodeFileStore } from "../storage/node-files.ts";
 import { checkSnapshots, SnapshotFiles } from "../storage/snapshot-files.ts";
 import type { ServerConfig } from "./config/schema.ts";
+import { systemTimers } from "./system.ts";
 
 export interface OpenedDataStore extends OpenedLogStore {
   readonly snapshots: SnapshotStore;
@@ -42,7 +43,7 @@ export async function openDataStore(
     await createLogStore({ dir: dataDir, identity, replicas });
     logger.info("storeCreated", { dir: dataDir, clusterId: config.cluster.id });
   }
-  const opened = await openLogStore({ dir: dataDir, expect, onFatal });
+  const opened = await openLogStore({ dir: dataDir, expect, timers: systemTimers, onFatal });
   const files = new NodeFileStore(dataDir);
   const snapshots = new SnapshotFiles({ files, dir: dataDir, clusterId: config.cluster.id });
   try {

@@ -1,6 +1,7 @@
 /**
- * A server's data directory as far as the log store goes: `raft/`, the LevelDB store, and
- * `raft.initialised`, the marker that its creation was completed. Others may keep files beside.
+ * A server's data directory as far as the log store goes: `raft/`, the LevelDB store,
+ * `acknowledged`, the second record, and `raft.initialised`, the marker that their creation was
+ * completed. Others may keep files beside.
  *
  * The marker is written last at creation. So a store without one was never used: nothing was
  * acknowledged from it, and it may be made anew. With one, whatever cannot be read is damage.
@@ -10,9 +11,11 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bytes, bytesToUtf8, utf8ToBytes } from "../base/bytes.ts";
 import { crc32c } from "../base/crc32c.ts";
-import { damaged, fromLevelError, StorageError } from "./errors.ts";
+import { readAcknowledged } from "./acknowledged-file.ts";
+import { damaged, fromLevelError, missing, StorageError } from "./errors.ts";
 import { type FileStore, publishWhole } from "./files.ts";
 import { type KeyValueStore, openLevelDb } from "./level-db.ts";
+import { NodeFileStore } from "./node-files.ts";
 import { isUsableDirectory, readIfPresent, syncPath } from "./paths.ts";
 import { STORE_FORMAT } from "./records.ts";
 import { recoverStore } from "./recovery.ts";
@@ -36,14 +39,19 @@ export function raftDirOf(dataDir: string): string {
 /**
  * Tells whether a server is to be created or to be opened here. Rejects with a StorageError:
  * `notADirectory`, `permissionDenied`, `dataDirInUse` (creation is under way elsewhere), `damaged`
- * (a used store whose marker is missing), `ioError`.
+ * (a used store whose marker is missing), `missing` (its traces, and no store), `ioError`.
  */
 export async function inspectDataDir(dataDir: string): Promise<DataDirState> {
   if (!(await isUsableDirectory(dataDir))) return "absent";
   if ((await readIfPresent(join(dataDir, MARKER))) !== undefined) return "initialised";
   const raftDir = raftDirOf(dataDir);
-  if (!(await isUsableDirectory(raftDir))) return "absent";
-  if (await isUsedStore(raftDir)) {
+  const record = await readAcknowledged(new NodeFileStore(dataDir), dataDir);
+  if (!(await isUsableDirectory(raftDir))) {
+    if (record === undefined) return "absent";
+    throw missing(dataDir, "its log store");
+  }
+  const wasTold = record?.slot.groups.some(({ term }) => term > 0) === true;
+  if (wasTold || (await isUsedStore(raftDir))) {
     throw damaged(raftDir, "a store in use whose marker raft.initialised is missing");
   }
   return "neverInitialised";

@@ -19,8 +19,16 @@ export const STORAGE_ERROR_CODES = [
   "dataDirInUse",
   "clusterMismatch",
   "serverMismatch",
-  /** Stored data contradict themselves. The server does not start (law 30). */
+  /** Stored data contradict themselves. The server takes no part (law 30), as with the next 4. */
   "damaged",
+  /** The log store is sound and behind what was acknowledged from it. */
+  "regressed",
+  /** A server lives here, and its log store is gone. */
+  "missing",
+  /** The data directory is put together from parts of several. */
+  "foreign",
+  /** Other servers saw this one acknowledge more than it has, or know it with another store. */
+  "disowned",
   /** A snapshot from another server that is not what was asked for. It was dropped. */
   "badSnapshot",
   /** Written by another version of this program. */
@@ -33,15 +41,19 @@ export const STORAGE_ERROR_CODES = [
 
 export type StorageErrorCode = (typeof STORAGE_ERROR_CODES)[number];
 
+const KEEP = "this server takes no part, the others go on without it; keep the directory as it is";
+
 const REMEDIES: Record<StorageErrorCode, string> = {
   notInitialised: "give the directory that the server was created with, or create the server first",
   alreadyInitialised: "start the server that lives there, or give an empty directory",
   dataDirInUse: "stop the process that uses it, or give this server a directory of its own",
   clusterMismatch: "give the data directory that belongs to this cluster",
   serverMismatch: "give each server its own data directory, and never copy one",
-  damaged:
-    "nothing was repaired; leave this server stopped and keep the directory for diagnosis, " +
-    "the others go on without it",
+  damaged: `nothing was repaired; ${KEEP}`,
+  regressed: `it is an older copy, or the disk lost writes that it confirmed; ${KEEP}`,
+  missing: `an empty store in its place would forget what it promised; ${KEEP}`,
+  foreign: `put the parts that belong together back, and never copy one; ${KEEP}`,
+  disowned: `give it its own newest data directory back, if there is one; ${KEEP}`,
   badSnapshot: "it was dropped and is fetched again; check the network and the sender's disk",
   formatUnknown: "start a version of cadastre that knows this format, or give another directory",
   notADirectory: "give a path that is a directory or does not exist yet",
@@ -49,6 +61,23 @@ const REMEDIES: Record<StorageErrorCode, string> = {
   diskFull: "free space on that file system, then start the server again",
   ioError: "check the disk and the system log, then start the server again",
 };
+
+/**
+ * Whether what is stored can no longer be trusted to hold what was promised from it: then the
+ * server starts and takes no part. All other failures lie outside the data, in the configuration,
+ * rights, the version or the disk: then it does not start, and can start when they are mended.
+ */
+export function isDistrust({ code }: StorageError): boolean {
+  return DISTRUSTED.has(code);
+}
+
+const DISTRUSTED: ReadonlySet<StorageErrorCode> = new Set([
+  "damaged",
+  "regressed",
+  "missing",
+  "foreign",
+  "disowned",
+]);
 
 /** Where a damage was found; parts that do not apply are undefined. */
 export interface DamagePlace {
@@ -93,6 +122,14 @@ export function damaged(
   const index = place.index === undefined ? "" : `index ${place.index}, `;
   const what = `the log store in ${dir} is damaged (${group}${index}found: ${found})`;
   return new StorageError("damaged", { dir, what, place, cause });
+}
+
+/** The error for a data directory that a server lived in, and that lost a part. */
+export function missing(dir: string, what: string): StorageError {
+  return new StorageError("missing", {
+    dir,
+    what: `a server was made in ${dir}, and lost ${what}`,
+  });
 }
 
 /** Whatever LevelDB or the file system threw, as a storage error. Total over unknown. */

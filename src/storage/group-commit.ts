@@ -3,33 +3,41 @@
  *
  *   1. an idle store starts a batch in a microtask: groups that flush in one turn share it;
  *   2. steps that come while a batch is in flight are encoded at once into the next one;
- *   3. when a batch is on disk the next starts, and only then are its steps' callbacks run.
+ *   3. a batch that changes a term or a vote is followed by the second record (acknowledged.ts);
+ *   4. when all that is on disk the next starts, and only then are its steps' callbacks run.
  *
- * A rejected write ends it all: LevelDB does not remember a failed append, so a later "successful"
- * write could be dropped at the next open (research, fact 3). Nothing is acknowledged any more,
- * onFatal is called once, and what is submitted afterwards is let go, as it is after close().
+ * A rejected write ends it all: LevelDB does not remember a failed append, so a later write could
+ * be dropped at the next open (research, fact 3). onFatal is called once, and nothing is taken on.
  */
 
 import { assert, defined } from "../base/assert.ts";
-import type { GroupId, LogIndex } from "../base/brands.ts";
+import type { GroupId, LogIndex, ServerId } from "../base/brands.ts";
+import type { Bytes } from "../base/bytes.ts";
 import type { DurableStep, LogStore } from "../replica/ports.ts";
+import { Acknowledgements, acknowledgedOf, type AcknowledgementsOptions } from "./acknowledged.ts";
+import type { Acknowledged } from "./acknowledged-file.ts";
 import { encodeEntry } from "./entry-record.ts";
 import { fromLevelError, type StorageError } from "./errors.ts";
 import type { GroupLog } from "./group-log.ts";
 import {
+  ADMISSION_KEY,
   ENTRY_KEY_BYTES,
   entryKey,
   hardStateKey,
+  peerKey,
   snapshotPointerKey,
   STORE_HEAD_KEY,
 } from "./keys.ts";
 import type { KeyValueStore, SyncedBatch } from "./level-db.ts";
 import {
+  encodeAdmission,
   encodeHardState,
+  encodePeer,
   encodeSnapshotPointer,
   encodeStoreHead,
   type StoreHead,
 } from "./records.ts";
+import type { RecoveredStore } from "./recovery.ts";
 import { assertStepFits, lastKeptIndex } from "./step-contract.ts";
 import { type DeadEntries, Trimmer } from "./trimmer.ts";
 
@@ -41,14 +49,42 @@ interface OpenBatch {
   readonly callbacks: (() => void)[];
   /** What is dead once this batch is durable. */
   readonly dead: DeadEntries[];
+  /** Records with a write sequence that it adds to the store. */
+  addedRecords: number;
 }
 
-export class LevelLogStore implements LogStore {
+/** What a store remembers beside the logs. */
+export interface StoreMemory {
+  /**
+   * Every other server has remembered this store. Resolves when that is durable: not before does
+   * it take part. Never after a failure or close.
+   */
+  admit(): Promise<void>;
+  /** The store that a peer is known by. Perhaps not durable yet. */
+  storeOf(peer: ServerId): string | undefined;
+  /** Resolves when a peer's store, unknown so far, is durable. Never after a failure or close. */
+  remember(peer: ServerId, storeUuid: string): Promise<void>;
+}
+
+export interface LevelLogStoreOptions {
+  readonly db: KeyValueStore;
+  /** For messages. */
+  readonly dir: string;
+  readonly recovered: RecoveredStore;
+  readonly acknowledged: Omit<AcknowledgementsOptions, "onRejected">;
+  /** A write was rejected: the process must end. Called at most once. */
+  readonly onFatal: (error: StorageError) => void;
+}
+
+export class LevelLogStore implements LogStore, StoreMemory {
   readonly #db: KeyValueStore;
   readonly #dir: string;
   readonly #logs: ReadonlyMap<GroupId, GroupLog>;
   readonly #onFatal: (error: StorageError) => void;
   readonly #trimmer: Trimmer;
+  readonly #acknowledgements: Acknowledgements;
+  readonly #peers: Map<ServerId, string>;
+  #admission: Promise<void> | undefined;
   /** As of the last batch that was started. */
   #head: StoreHead;
   #waiting: OpenBatch | undefined;
@@ -57,26 +93,30 @@ export class LevelLogStore implements LogStore {
   #closed: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(options: {
-    readonly db: KeyValueStore;
-    readonly dir: string;
-    readonly logs: ReadonlyMap<GroupId, GroupLog>;
-    readonly head: StoreHead;
-    readonly onFatal: (error: StorageError) => void;
-    /** Entries of an earlier process that were not deleted. */
-    readonly remains?: readonly DeadEntries[];
-  }) {
-    this.#db = options.db;
-    this.#dir = options.dir;
-    this.#logs = options.logs;
-    this.#head = options.head;
+  constructor(options: LevelLogStoreOptions) {
+    const { db, dir, recovered } = options;
+    this.#db = db;
+    this.#dir = dir;
+    this.#logs = new Map(recovered.groups.map(({ log }) => [log.group, log]));
+    this.#head = recovered.head;
+    this.#peers = new Map(recovered.peers);
+    this.#admission = recovered.isAdmitted ? Promise.resolve() : undefined;
     this.#onFatal = options.onFatal;
-    this.#trimmer = new Trimmer({
-      db: options.db,
-      isWriting: () => this.#isWriting,
-      onRejected: (error) => this.#fail(error),
-    });
-    for (const dead of options.remains ?? []) this.#trimmer.add(dead);
+    const onRejected = (error: unknown): void => this.#fail(error);
+    this.#trimmer = new Trimmer({ db, isWriting: () => this.#isWriting, onRejected });
+    this.#acknowledgements = new Acknowledgements({ ...options.acknowledged, onRejected });
+    for (const { remains } of recovered.groups) {
+      if (remains !== undefined) this.#trimmer.add(remains);
+    }
+  }
+
+  /** Resolves when the second record says what the log store does. */
+  settle(): Promise<void> {
+    return this.#acknowledgements.settle();
+  }
+
+  storeOf(peer: ServerId): string | undefined {
+    return this.#peers.get(peer);
   }
 
   submit(step: DurableStep): void {
@@ -89,9 +129,34 @@ export class LevelLogStore implements LogStore {
     batch.callbacks.push(step.onDurable);
   }
 
+  admit(): Promise<void> {
+    this.#admission ??= this.#addRecord(ADMISSION_KEY, (writeSequence) =>
+      encodeAdmission({ writeSequence }),
+    );
+    return this.#admission;
+  }
+
+  remember(server: ServerId, storeUuid: string): Promise<void> {
+    assert(!this.#peers.has(server), "a peer is remembered once, by one store");
+    this.#peers.set(server, storeUuid);
+    return this.#addRecord(peerKey(server), (writeSequence) =>
+      encodePeer({ server, storeUuid, writeSequence }),
+    );
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#closeWhenIdle();
     return this.#closed;
+  }
+
+  #addRecord(key: Bytes, encode: (writeSequence: number) => Bytes): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#failure !== undefined || this.#closed !== undefined) return;
+      const batch = this.#waiting ?? this.#openBatch();
+      batch.changes.put(key, encode(batch.writeSequence));
+      batch.addedRecords++;
+      batch.callbacks.push(resolve);
+    });
   }
 
   #openBatch(): OpenBatch {
@@ -101,6 +166,7 @@ export class LevelLogStore implements LogStore {
       touched: new Set(),
       callbacks: [],
       dead: [],
+      addedRecords: 0,
     };
     this.#waiting = batch;
     if (!this.#isWriting) queueMicrotask(() => this.#startNext());
@@ -113,8 +179,8 @@ export class LevelLogStore implements LogStore {
     assert(!this.#isWriting, "one write is in flight");
     this.#waiting = undefined;
     this.#isWriting = true;
-    this.#seal(batch);
-    void batch.changes.write().then(
+    const acknowledged = this.#seal(batch);
+    void this.#write(batch.changes, acknowledged).then(
       () => this.#onWritten(batch),
       (error: unknown) => {
         this.#isWriting = false;
@@ -123,10 +189,18 @@ export class LevelLogStore implements LogStore {
     );
   }
 
-  /** Adds what the batch's steps left behind: one hard state per group, and the store head. */
-  #seal(batch: OpenBatch): void {
+  async #write(changes: SyncedBatch, acknowledged: readonly Acknowledged[]): Promise<void> {
+    await changes.write();
+    if (this.#acknowledgements.note(acknowledged)) await this.#acknowledgements.write();
+  }
+
+  /**
+   * Adds what the batch's steps left behind: one hard state per group, and the store head. Answers
+   * what the groups may tell once it is durable.
+   */
+  #seal(batch: OpenBatch): Acknowledged[] {
     const { writeSequence } = batch;
-    let { sequenceSum } = this.#head;
+    let sequenceSum = this.#head.sequenceSum + batch.addedRecords * writeSequence;
     for (const log of batch.touched) {
       sequenceSum += writeSequence - log.writeSequence;
       log.writeSequence = writeSequence;
@@ -134,6 +208,7 @@ export class LevelLogStore implements LogStore {
     }
     this.#head = { ...this.#head, writeSequence, sequenceSum };
     batch.changes.put(STORE_HEAD_KEY, encodeStoreHead(this.#head));
+    return [...batch.touched].map(acknowledgedOf);
   }
 
   #onWritten(batch: OpenBatch): void {
@@ -148,6 +223,7 @@ export class LevelLogStore implements LogStore {
 
   #fail(error: unknown): void {
     this.#waiting = undefined;
+    this.#acknowledgements.end();
     if (this.#failure === undefined) {
       this.#failure = fromLevelError(error, this.#dir);
       this.#onFatal(this.#failure);
@@ -168,6 +244,15 @@ export class LevelLogStore implements LogStore {
       });
     }
     await this.#trimmer.stop();
+    try {
+      if (this.#failure === undefined) await this.#acknowledgements.settle();
+    } finally {
+      this.#acknowledgements.end();
+      await this.#closeDb();
+    }
+  }
+
+  async #closeDb(): Promise<void> {
     try {
       await this.#db.close();
     } catch (error) {

@@ -2,6 +2,7 @@
  * The keys of the log store: one letter, then fixed-width big-endian numbers, so that LevelDB's
  * byte order is group order and, within a group, index order.
  *
+ *   A        admitted: the others know this store P|server  a peer's store
  *   C|group  replica id and first configuration   H|group        hard state and bounds of the log
  *   I        identity of the store                L|group|index  one entry
  *   S|group  the snapshot to start from           W              head of the store: the last write
@@ -10,24 +11,30 @@
  */
 
 import { assert } from "../base/assert.ts";
-import type { GroupId, LogIndex } from "../base/brands.ts";
+import type { GroupId, LogIndex, ServerId } from "../base/brands.ts";
 import type { Bytes } from "../base/bytes.ts";
 
+const ADMISSION = 0x41;
 const CONFIGURATION = 0x43;
 const HARD_STATE = 0x48;
 const IDENTITY = 0x49;
 const ENTRY = 0x4c;
+const PEER = 0x50;
 const SNAPSHOT_POINTER = 0x53;
 const STORE_HEAD = 0x57;
 
 const GROUP_KEY_BYTES = 5;
 export const ENTRY_KEY_BYTES = 13;
 
+const PEER_KEY_BYTES = 9;
+
+export const ADMISSION_KEY: Bytes = Uint8Array.of(ADMISSION);
 export const IDENTITY_KEY: Bytes = Uint8Array.of(IDENTITY);
 export const STORE_HEAD_KEY: Bytes = Uint8Array.of(STORE_HEAD);
 
 export type StoreKey =
-  | { readonly kind: "identity" | "storeHead" }
+  | { readonly kind: "admission" | "identity" | "storeHead" }
+  | { readonly kind: "peer"; readonly server: ServerId }
   | {
       readonly kind: "configuration" | "hardState" | "snapshotPointer";
       readonly group: GroupId;
@@ -46,25 +53,26 @@ export function snapshotPointerKey(group: GroupId): Bytes {
   return groupKey(SNAPSHOT_POINTER, group);
 }
 
+export function peerKey(server: ServerId): Bytes {
+  const key = new Uint8Array(PEER_KEY_BYTES);
+  key[0] = PEER;
+  writeUint64(key, 1, server);
+  return key;
+}
+
 export function entryKey(group: GroupId, index: LogIndex): Bytes {
   const key = new Uint8Array(ENTRY_KEY_BYTES);
   key[0] = ENTRY;
   writeGroup(key, group);
-  const high = Math.floor(index / 2 ** 32);
-  key[5] = high >>> 24;
-  key[6] = high >>> 16;
-  key[7] = high >>> 8;
-  key[8] = high;
-  key[9] = index >>> 24;
-  key[10] = index >>> 16;
-  key[11] = index >>> 8;
-  key[12] = index;
+  writeUint64(key, 5, index);
   return key;
 }
 
 /** What a key stands for; undefined when this store writes no such key. */
 export function parseKey(key: Bytes): StoreKey | undefined {
   switch (key[0] ?? 0) {
+    case ADMISSION:
+      return key.length === 1 ? { kind: "admission" } : undefined;
     case IDENTITY:
       return key.length === 1 ? { kind: "identity" } : undefined;
     case STORE_HEAD:
@@ -75,10 +83,13 @@ export function parseKey(key: Bytes): StoreKey | undefined {
       return parseGroupKey("hardState", key);
     case SNAPSHOT_POINTER:
       return parseGroupKey("snapshotPointer", key);
+    case PEER: {
+      const server = key.length === PEER_KEY_BYTES ? readUint64(key, 1) : undefined;
+      return server === undefined ? undefined : { kind: "peer", server: server as ServerId };
+    }
     case ENTRY: {
-      if (key.length !== ENTRY_KEY_BYTES) return undefined;
-      const index = readUint32(key, 5) * 2 ** 32 + readUint32(key, 9);
-      if (!Number.isSafeInteger(index)) return undefined;
+      const index = key.length === ENTRY_KEY_BYTES ? readUint64(key, 5) : undefined;
+      if (index === undefined) return undefined;
       return { kind: "entry", group: readUint32(key, 1) as GroupId, index: index as LogIndex };
     }
     default:
@@ -107,6 +118,24 @@ function writeGroup(key: Bytes, group: GroupId): void {
   key[2] = group >>> 16;
   key[3] = group >>> 8;
   key[4] = group;
+}
+
+function writeUint64(key: Bytes, at: number, value: number): void {
+  const high = Math.floor(value / 2 ** 32);
+  key[at] = high >>> 24;
+  key[at + 1] = high >>> 16;
+  key[at + 2] = high >>> 8;
+  key[at + 3] = high;
+  key[at + 4] = value >>> 24;
+  key[at + 5] = value >>> 16;
+  key[at + 6] = value >>> 8;
+  key[at + 7] = value;
+}
+
+/** undefined when it is not a safe integer. */
+function readUint64(key: Bytes, at: number): number | undefined {
+  const value = readUint32(key, at) * 2 ** 32 + readUint32(key, at + 4);
+  return Number.isSafeInteger(value) ? value : undefined;
 }
 
 function readUint32(key: Bytes, at: number): number {

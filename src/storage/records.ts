@@ -23,7 +23,8 @@ import {
 
 /**
  * 1: keys C, H, I, L and W; entries from index 1.
- * 2: key S; a log begins after its base, which H names with its log time and the snapshot's index.
+ * 2: keys A, P and S; a log begins after its base, which H names with its log time and the
+ *    snapshot's index; beside it the file acknowledged.
  */
 export const STORE_FORMAT = 2;
 
@@ -31,6 +32,8 @@ const IDENTITY_VERSION = 1;
 const CONFIGURATION_VERSION = 1;
 const HARD_STATE_VERSION = 2;
 const SNAPSHOT_POINTER_VERSION = 1;
+const PEER_VERSION = 1;
+const ADMISSION_VERSION = 1;
 const STORE_HEAD_VERSION = 1;
 
 const HARD_STATE_BYTES = 1 + 4 + 10 * 8 + 2 * 4 + CHECKSUM_BYTES;
@@ -77,6 +80,20 @@ export interface SnapshotPointer {
   readonly position: LogPosition;
 }
 
+/** The store that a peer had when this server first met it. Written once, before it is heeded. */
+export interface PeerRecord {
+  readonly server: ServerId;
+  readonly storeUuid: string;
+  /** The store's write that this record belongs to. */
+  readonly writeSequence: number;
+}
+
+/** That every other server has remembered this store. Written once, before it takes part. */
+export interface AdmissionRecord {
+  /** The store's write that this record belongs to. */
+  readonly writeSequence: number;
+}
+
 /**
  * What the store's last write left behind. Every write raises both numbers, and the sum falls when
  * any set of hard states falls back, so a group that lost its last step alone is noticed: such a
@@ -85,7 +102,7 @@ export interface SnapshotPointer {
 export interface StoreHead {
   /** Number of the last write; 1 is the creation. */
   readonly writeSequence: number;
-  /** Sum of the write sequences of all hard state records. */
+  /** Sum of the write sequences of all records that have one, entries excepted. */
   readonly sequenceSum: number;
   readonly groupCount: number;
 }
@@ -109,6 +126,7 @@ export function decodeIdentity(value: Bytes): Result<StoreIdentity, Flaw> {
   if (!opened.ok) return opened;
   const reader = opened.value;
   const format = reader.uint16();
+  if (format === 0) return flaw("a store format that never was");
   if (format !== STORE_FORMAT) {
     return failed({ kind: "formatUnknown", found: `store format ${format}` });
   }
@@ -218,6 +236,39 @@ function readPosition(reader: RecordReader): LogPosition {
   const term = reader.uint64() as Term;
   const timeMs = reader.uint64() as LogTimeMs;
   return { index, term, timeMs };
+}
+
+export function encodePeer({ server, storeUuid, writeSequence }: PeerRecord): Bytes {
+  const uuid = utf8ToBytes(storeUuid);
+  return new RecordWriter(PEER_VERSION, 1 + 8 + 8 + 2 + uuid.length + CHECKSUM_BYTES)
+    .uint64(server)
+    .uint64(writeSequence)
+    .uint16(uuid.length)
+    .append(uuid)
+    .finish();
+}
+
+export function decodePeer(value: Bytes): Result<PeerRecord, Flaw> {
+  const opened = openRecord(value, PEER_VERSION);
+  if (!opened.ok) return opened;
+  const reader = opened.value;
+  const server = reader.uint64() as ServerId;
+  const writeSequence = reader.uint64();
+  const storeUuid = reader.text();
+  if (!reader.complete) return flaw("a peer record of the wrong length");
+  return ok({ server, storeUuid, writeSequence });
+}
+
+export function encodeAdmission({ writeSequence }: AdmissionRecord): Bytes {
+  return new RecordWriter(ADMISSION_VERSION, 1 + 8 + CHECKSUM_BYTES).uint64(writeSequence).finish();
+}
+
+export function decodeAdmission(value: Bytes): Result<AdmissionRecord, Flaw> {
+  const opened = openRecord(value, ADMISSION_VERSION);
+  if (!opened.ok) return opened;
+  const writeSequence = opened.value.uint64();
+  if (!opened.value.complete) return flaw("an admission record of the wrong length");
+  return ok({ writeSequence });
 }
 
 export function encodeStoreHead(head: StoreHead): Bytes {

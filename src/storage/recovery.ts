@@ -21,13 +21,17 @@ import { GroupLog } from "./group-log.ts";
 import { ENTRY_KEY_BYTES, parseKey } from "./keys.ts";
 import type { KeyValueStore } from "./level-db.ts";
 import {
+  type AdmissionRecord,
   type ConfigurationRecord,
+  decodeAdmission,
   decodeConfiguration,
   decodeHardState,
   decodeIdentity,
+  decodePeer,
   decodeSnapshotPointer,
   decodeStoreHead,
   type HardStateRecord,
+  type PeerRecord,
   type StoreHead,
   type StoreIdentity,
 } from "./records.ts";
@@ -45,6 +49,10 @@ export interface RecoveredGroup {
 
 export interface RecoveredStore {
   readonly identity: StoreIdentity;
+  /** Whether every other server has remembered this store. */
+  readonly isAdmitted: boolean;
+  /** The stores that peers are known by. */
+  readonly peers: ReadonlyMap<ServerId, string>;
   readonly head: StoreHead;
   /** Ascending by group. */
   readonly groups: readonly RecoveredGroup[];
@@ -75,6 +83,8 @@ export class Recovery {
   readonly #configurations = new Map<GroupId, ConfigurationRecord>();
   readonly #groups = new Map<GroupId, RecoveredGroup>();
   readonly #pointers = new Map<GroupId, LogPosition>();
+  readonly #peers = new Map<ServerId, PeerRecord>();
+  #admission: AdmissionRecord | undefined;
   /** Write sequence of the entry before; 0 at the start of each group. */
   #entrySequence = 0;
   #identity: StoreIdentity | undefined;
@@ -95,6 +105,11 @@ export class Recovery {
         return this.#acceptHardState(key.group, value);
       case "snapshotPointer":
         return this.#acceptSnapshotPointer(key.group, value);
+      case "peer":
+        return this.#acceptPeer(key.server, value);
+      case "admission":
+        this.#admission = this.#unwrap(decodeAdmission(value), NOWHERE);
+        return;
       case "identity":
         return this.#acceptIdentity(value);
       case "entry":
@@ -119,7 +134,8 @@ export class Recovery {
       this.#checkSnapshot(group);
     }
     this.#checkHead(head, groups);
-    return { identity, head, groups };
+    const peers = new Map([...this.#peers].map(([server, { storeUuid }]) => [server, storeUuid]));
+    return { identity, isAdmitted: this.#admission !== undefined, peers, head, groups };
   }
 
   #acceptConfiguration(group: GroupId, value: Bytes): void {
@@ -142,6 +158,14 @@ export class Recovery {
     if (pointer.group !== group) throw this.#damaged(misplaced(pointer.group), at(group));
     if (!this.#groups.has(group)) throw this.#damaged("a snapshot of an unknown group", at(group));
     this.#pointers.set(group, pointer.position);
+  }
+
+  #acceptPeer(server: ServerId, value: Bytes): void {
+    const record = this.#unwrap(decodePeer(value), NOWHERE);
+    if (record.server !== server) {
+      throw this.#damaged(`the record of server ${record.server} in the place of ${server}`);
+    }
+    this.#peers.set(server, record);
   }
 
   #acceptIdentity(value: Bytes): void {
@@ -228,14 +252,19 @@ export class Recovery {
     if (groups.length !== head.groupCount) {
       throw this.#damaged(`${groups.length} groups where ${head.groupCount} were written`);
     }
+    const records: AdmissionRecord[] = [
+      ...groups.map(({ bounds }) => bounds),
+      ...this.#peers.values(),
+    ];
+    if (this.#admission !== undefined) records.push(this.#admission);
     let sum = 0;
     let last = 0;
-    for (const { bounds } of groups) {
-      sum += bounds.writeSequence;
-      last = Math.max(last, bounds.writeSequence);
+    for (const { writeSequence } of records) {
+      sum += writeSequence;
+      last = Math.max(last, writeSequence);
     }
     if (sum !== head.sequenceSum || last !== head.writeSequence) {
-      throw this.#damaged("a hard state that is not the last one written");
+      throw this.#damaged("a record that is missing, or not the last one written");
     }
   }
 
@@ -261,11 +290,6 @@ function noteRemains(group: RecoveredGroup, index: LogIndex, storedBytes: number
     lastIndex: index,
     storedBytes: (remains?.storedBytes ?? 0) + storedBytes,
   };
-}
-
-/** The recovered log of a group, which must be there. */
-export function recoveredLogs(store: RecoveredStore): Map<GroupId, GroupLog> {
-  return new Map(store.groups.map(({ log }) => [log.group, log]));
 }
 
 const NOWHERE: DamagePlace = { group: undefined, index: undefined };

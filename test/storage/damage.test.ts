@@ -29,7 +29,6 @@ const ENTRY_2 = entryKey(groupOf(0), indexOf(2));
 const ENTRY_3 = entryKey(groupOf(0), indexOf(3));
 
 test.each<[string, (dir: string) => void]>([
-  ["without its folder", (dir) => rmSync(join(dir, "raft"), { recursive: true })],
   ["without CURRENT", (dir) => rmSync(join(dir, "raft", "CURRENT"))],
   ["with an empty CURRENT", (dir) => truncateSync(join(dir, "raft", "CURRENT"))],
   ["without its manifest", (dir) => rmSync(fileOf(dir, /^MANIFEST/))],
@@ -48,6 +47,18 @@ test.each<[string, (dir: string) => void]>([
   });
 });
 
+test("a server whose log store is gone is missing, and no new one takes its place", async () => {
+  await withUsedStore(async (dir) => {
+    rmSync(join(dir, "raft"), { recursive: true });
+    await storageErrorOf(openStore(dir), "missing");
+    await storageErrorOf(createStore(dir, [replicaOf(0)]), "alreadyInitialised");
+    rmSync(join(dir, "raft.initialised"));
+    await storageErrorOf(openStore(dir), "missing");
+    await storageErrorOf(createStore(dir, [replicaOf(0)]), "missing");
+    expect(readdirSync(dir)).toEqual(["acknowledged"]);
+  });
+});
+
 test("a marker of a later format asks for a later program", async () => {
   await withUsedStore(async (dir) => {
     writeFileSync(join(dir, "raft.initialised"), "cadastre log store 3\nanything\n");
@@ -61,8 +72,11 @@ test("the store folder of another data directory is refused", async () => {
       await createStore(other, [replicaOf(0)], { storeUuid: "another" });
       rmSync(join(dir, "raft"), { recursive: true });
       renameSync(join(other, "raft"), join(dir, "raft"));
-      const error = await storageErrorOf(openStore(dir), "damaged");
-      expect(error.message).toMatch(/the store of another data directory/);
+      const ofRecord = await storageErrorOf(openStore(dir), "foreign");
+      expect(ofRecord.message).toMatch(/holds the log store another and the record of 5a7e11f0/);
+      renameSync(join(other, "acknowledged"), join(dir, "acknowledged"));
+      const ofMarker = await storageErrorOf(openStore(dir), "foreign");
+      expect(ofMarker.message).toMatch(/holds the log store another, not its 5a7e11f0/);
     });
   });
 });

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { inspectDataDir } from "../../src/storage/data-dir.ts";
@@ -29,6 +37,7 @@ test("a creation makes the directories that it needs, and is not repeated", asyn
     await storageErrorOf(createStore(dir, [replicaOf(0)]), "alreadyInitialised");
     await (await openStore(dir)).store.close();
     expect(readdirSync(dir).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+      "acknowledged",
       "raft",
       "raft.initialised",
     ]);
@@ -54,6 +63,13 @@ test.each<[string, (dir: string) => Promise<void> | void]>([
   [
     "before the first write",
     async (dir) => (await openLevelDb(join(dir, "raft"), "createNew")).close(),
+  ],
+  [
+    "before the second record",
+    async (dir) => {
+      await createWithoutMarker(dir);
+      rmSync(join(dir, "acknowledged"));
+    },
   ],
   ["before the marker", createWithoutMarker],
   [
@@ -84,7 +100,23 @@ test("a used store whose marker was lost is damage, not a creation to repeat", a
     rmSync(join(dir, "raft.initialised"));
     await storageErrorOf(inspectDataDir(dir), "damaged");
     await storageErrorOf(createStore(dir, [replicaOf(0)]), "damaged");
+    rmSync(join(dir, "acknowledged"));
+    await storageErrorOf(inspectDataDir(dir), "damaged");
     expect(existsSync(join(dir, "raft", "CURRENT"))).toBe(true);
+  });
+});
+
+test("a new store beside the record of one that was used is damage", async () => {
+  await withTempDir(async (dir) => {
+    await createStore(dir, [replicaOf(0)]);
+    const { store } = await openStore(dir);
+    await submitAndWait(store, stepOf({ hardState: hardStateOf(1) }));
+    await store.close();
+    const record = readFileSync(join(dir, "acknowledged"));
+    for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true });
+    await createWithoutMarker(dir);
+    writeFileSync(join(dir, "acknowledged"), record);
+    await storageErrorOf(inspectDataDir(dir), "damaged");
   });
 });
 

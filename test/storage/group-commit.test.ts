@@ -1,12 +1,18 @@
 import { expect, test, vi } from "vitest";
+import { InvariantError } from "../../src/base/assert.ts";
+import type { ServerId } from "../../src/base/brands.ts";
 import { type Bytes, bytesToHex } from "../../src/base/bytes.ts";
 import type { DurableStep } from "../../src/replica/ports.ts";
+import { acknowledgedOf } from "../../src/storage/acknowledged.ts";
+import { createAcknowledged, readAcknowledged } from "../../src/storage/acknowledged-file.ts";
 import type { StorageError } from "../../src/storage/errors.ts";
 import { LevelLogStore } from "../../src/storage/group-commit.ts";
 import { emptyHardStateRecord, GroupLog } from "../../src/storage/group-log.ts";
 import {
+  ADMISSION_KEY,
   entryKey,
   hardStateKey,
+  peerKey,
   snapshotPointerKey,
   STORE_HEAD_KEY,
 } from "../../src/storage/keys.ts";
@@ -15,38 +21,70 @@ import {
   decodeSnapshotPointer,
   decodeStoreHead,
 } from "../../src/storage/records.ts";
+import type { RecoveredGroup } from "../../src/storage/recovery.ts";
+import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import {
   entryOf,
   groupOf,
   hardStateOf,
   indexOf,
   positionOf,
+  replicaOf,
   stepOf,
 } from "../conformance/log-steps.ts";
 import { type FakeBatch, FakeDb, turn } from "./fake-db.ts";
+import { FakeFiles } from "./fake-files.ts";
+import { IDENTITY } from "./level-harness.ts";
 
-function setUp(): {
-  db: FakeDb;
-  store: LevelLogStore;
-  fatal: StorageError[];
-  told: string[];
-  submit: (name: string, parts: Partial<DurableStep>) => void;
-} {
+interface Context {
+  readonly db: FakeDb;
+  readonly files: FakeFiles;
+  readonly clock: VirtualClock;
+  readonly store: LevelLogStore;
+  readonly fatal: StorageError[];
+  readonly told: string[];
+  readonly submit: (name: string, parts: Partial<DurableStep>) => void;
+}
+
+/** A new store of three groups, that is the second of its file's writes ahead. */
+async function setUp(): Promise<Context> {
   const db = new FakeDb();
+  const files = new FakeFiles();
+  const clock = new VirtualClock();
   const fatal: StorageError[] = [];
   const told: string[] = [];
-  const logs = new Map(
-    [0, 1, 2].map((group) => {
-      const log = new GroupLog(emptyHardStateRecord(groupOf(group), 1));
-      return [log.group, log];
-    }),
-  );
-  const head = { writeSequence: 1, sequenceSum: 3, groupCount: 3 };
-  const onFatal = (error: StorageError): void => void fatal.push(error);
-  const store = new LevelLogStore({ db, dir: "/data/raft", logs, head, onFatal });
+  const groups = [0, 1, 2].map((group): RecoveredGroup => {
+    const bounds = emptyHardStateRecord(groupOf(group), 1);
+    const log = new GroupLog(bounds);
+    return { configuration: replicaOf(group), bounds, log, entries: [], remains: undefined };
+  });
+  const acknowledged = groups.map(({ log }) => acknowledgedOf(log));
+  const { storeUuid } = IDENTITY;
+  await createAcknowledged(files, { storeUuid, groups: acknowledged });
+  const content = (await readAcknowledged(files, "/data")) ?? expect.fail("no record");
+  const store = new LevelLogStore({
+    db,
+    dir: "/data/raft",
+    recovered: {
+      identity: IDENTITY,
+      isAdmitted: false,
+      peers: new Map(),
+      head: { writeSequence: 1, sequenceSum: 3, groupCount: 3 },
+      groups,
+    },
+    acknowledged: { files, timers: clock, content, groups: acknowledged },
+    onFatal: (error) => void fatal.push(error),
+  });
   const submit = (name: string, parts: Partial<DurableStep>): void =>
     store.submit(stepOf({ ...parts, onDurable: () => told.push(name) }));
-  return { db, store, fatal, told, submit };
+  return { db, files, clock, store, fatal, told, submit };
+}
+
+async function acknowledgedIn(files: FakeFiles): Promise<string[]> {
+  const content = await readAcknowledged(files, "/data");
+  return (content?.slot.groups ?? []).map(
+    ({ term, votedFor, index }) => `${term}/${votedFor ?? "-"}/${index}`,
+  );
 }
 
 const entryHex = (group: number, index: number): string =>
@@ -55,7 +93,7 @@ const headHex = bytesToHex(STORE_HEAD_KEY);
 const hardStateHex = (group: number): string => bytesToHex(hardStateKey(groupOf(group)));
 
 test("an idle store starts to write in the same turn, with all that the turn submits", async () => {
-  const { db, submit, told } = setUp();
+  const { db, submit, told } = await setUp();
   submit("a", { hardState: hardStateOf(1) });
   submit("b", { group: groupOf(1), hardState: hardStateOf(1) });
   await Promise.resolve();
@@ -68,7 +106,7 @@ test("an idle store starts to write in the same turn, with all that the turn sub
 });
 
 test("one write is in flight; what comes meanwhile shares the next", async () => {
-  const { db, submit, told } = setUp();
+  const { db, submit, told } = await setUp();
   submit("a", { hardState: hardStateOf(1) });
   await turn();
   submit("b", { hardState: hardStateOf(2) });
@@ -86,7 +124,7 @@ test("one write is in flight; what comes meanwhile shares the next", async () =>
 });
 
 test("the next write has started when a step is told", async () => {
-  const { db, store, submit } = setUp();
+  const { db, store, submit } = await setUp();
   const started: number[] = [];
   const onDurable = (): void => void started.push(db.writes.length);
   store.submit(stepOf({ hardState: hardStateOf(1), onDurable }));
@@ -98,7 +136,7 @@ test("the next write has started when a step is told", async () => {
 });
 
 test("a vote rewrites the hard state and the store head, and nothing else", async () => {
-  const { db, submit } = setUp();
+  const { db, submit } = await setUp();
   submit("a", { hardState: hardStateOf(1), entries: [entryOf(1, 1)] });
   await turn();
   submit("b", { hardState: hardStateOf(2, 3) });
@@ -108,7 +146,7 @@ test("a vote rewrites the hard state and the store head, and nothing else", asyn
 });
 
 test("an overwritten suffix is deleted in the batch that overwrites it", async () => {
-  const { db, submit } = setUp();
+  const { db, submit } = await setUp();
   submit("a", { hardState: hardStateOf(1), entries: [1, 2, 3, 4].map((at) => entryOf(at, 1)) });
   await turn();
   const entries = [entryOf(2, 2)];
@@ -125,7 +163,7 @@ test("an overwritten suffix is deleted in the batch that overwrites it", async (
 });
 
 test("a checkpoint is one batch, and only behind it is the log's beginning deleted", async () => {
-  const { db, submit } = setUp();
+  const { db, submit } = await setUp();
   submit("a", { hardState: hardStateOf(1), entries: [1, 2, 3, 4].map((at) => entryOf(at, 1)) });
   await turn();
   const hardState = hardStateOf(1, undefined, 3);
@@ -151,7 +189,7 @@ test("a checkpoint is one batch, and only behind it is the log's beginning delet
 });
 
 test("an installed snapshot deletes in its batch what lies above it, and no more", async () => {
-  const { db, submit } = setUp();
+  const { db, submit } = await setUp();
   submit("a", {
     hardState: hardStateOf(1, undefined, 2),
     entries: [1, 2, 3, 4, 5, 6].map((at) => entryOf(at, 1)),
@@ -179,7 +217,7 @@ test.each([
   ["succeeds", (write: FakeBatch) => write.succeed()],
   ["fails", (write: FakeBatch) => write.fail(new Error("gone"))],
 ])("a rejected deletion ends the store, also if the write under way %s", async (_, finish) => {
-  const { db, submit, told, fatal } = setUp();
+  const { db, submit, told, fatal } = await setUp();
   submit("a", { hardState: hardStateOf(1, 1, 1), entries: [entryOf(1, 1), entryOf(2, 1)] });
   submit("b", { snapshot: positionOf(1, 1), base: positionOf(1, 1) });
   await turn();
@@ -197,8 +235,106 @@ test.each([
   expect(fatal.map(({ code }) => code)).toEqual(["ioError"]);
 });
 
+test("a changed term or vote is told when the second record has it, too (law 30)", async () => {
+  const { db, files, submit, told } = await setUp();
+  files.held = [];
+  submit("a", { hardState: hardStateOf(1, 2) });
+  await turn();
+  expect(files.held.length).toBe(0);
+  submit("b", { group: groupOf(1), hardState: hardStateOf(4) });
+  db.last.succeed();
+  await turn();
+  expect(files.held.length).toBe(1);
+  expect([told, db.writes.length]).toEqual([[], 1]);
+  files.held[0]?.succeed();
+  await turn();
+  expect(await acknowledgedIn(files)).toEqual(["1/2/0", "0/-/0", "0/-/0"]);
+  expect([told, db.writes.length]).toEqual([["a"], 2]);
+});
+
+test("entries are told without the second record, which follows within a second", async () => {
+  const { db, files, clock, submit, told } = await setUp();
+  submit("a", { hardState: hardStateOf(1), entries: [entryOf(1, 1)] });
+  await turn();
+  db.last.succeed();
+  await turn();
+  files.held = [];
+  submit("b", { entries: [entryOf(2, 1), entryOf(3, 1)] });
+  await turn();
+  db.last.succeed();
+  await turn();
+  expect(told).toEqual(["a", "b"]);
+  await clock.advance(1_000);
+  expect(files.held.length).toBe(1);
+  expect(await acknowledgedIn(files)).toEqual(["1/-/1", "0/-/0", "0/-/0"]);
+  files.held[0]?.succeed();
+  await turn();
+  expect(await acknowledgedIn(files)).toEqual(["1/-/3", "0/-/0", "0/-/0"]);
+});
+
+test("the second record counts entries of the present term only: others may be truncated", async () => {
+  const { db, files, store, submit } = await setUp();
+  submit("a", { hardState: hardStateOf(1), entries: [entryOf(1, 1), entryOf(2, 1)] });
+  submit("b", { hardState: hardStateOf(2, 3) });
+  await turn();
+  db.last.succeed();
+  await turn();
+  expect(await acknowledgedIn(files)).toEqual(["2/3/0", "0/-/0", "0/-/0"]);
+  submit("c", { truncateFrom: indexOf(2), entries: [entryOf(2, 2)] });
+  const closed = store.close();
+  await turn();
+  db.last.succeed();
+  await closed;
+  expect(await acknowledgedIn(files)).toEqual(["2/3/2", "0/-/0", "0/-/0"]);
+});
+
+test.each([
+  ["at once", async () => {}],
+  ["late", async (clock: VirtualClock) => clock.advance(1_000)],
+])("a second record that is not written %s ends the store", async (when, wait) => {
+  const { db, files, clock, submit, told, fatal } = await setUp();
+  if (when === "at once") files.held = [];
+  submit("a", { hardState: hardStateOf(1), entries: [entryOf(1, 1)] });
+  await turn();
+  db.last.succeed();
+  await turn();
+  files.held ??= [];
+  await wait(clock);
+  files.held[0]?.fail(Object.assign(new Error("no space"), { code: "ENOSPC" }));
+  await turn();
+  submit("b", { hardState: hardStateOf(2) });
+  await turn();
+  expect(told).toEqual(when === "at once" ? [] : ["a"]);
+  expect(fatal.map(({ code }) => code)).toEqual(["diskFull"]);
+  await clock.advance(10_000);
+  expect([db.writes.length, files.held.length]).toEqual([1, 1]);
+});
+
+test("a peer's store and the admission are records that the store head counts", async () => {
+  const { db, store } = await setUp();
+  const events: string[] = [];
+  void store.remember(2 as ServerId, "uuid-2").then(() => events.push("remembered"));
+  expect(store.storeOf(2 as ServerId)).toBe("uuid-2");
+  void store.admit().then(() => events.push("admitted"));
+  void store.admit().then(() => events.push("admitted"));
+  await turn();
+  expect(db.last.changes).toEqual([
+    `put ${bytesToHex(peerKey(2 as ServerId))}`,
+    `put ${bytesToHex(ADMISSION_KEY)}`,
+    `put ${headHex}`,
+  ]);
+  expect(decodeStoreHead(valueOf(db.last, headHex))).toMatchObject({
+    value: { writeSequence: 2, sequenceSum: 7 },
+  });
+  expect(events).toEqual([]);
+  db.last.succeed();
+  await turn();
+  expect(events).toEqual(["remembered", "admitted", "admitted"]);
+  expect(() => store.remember(2 as ServerId, "uuid-3")).toThrow(InvariantError);
+});
+
 test("a batch holds one hard state per group, of its last step, and counts itself", async () => {
-  const { db, submit } = setUp();
+  const { db, submit } = await setUp();
   submit("a", { hardState: hardStateOf(1), entries: [entryOf(1, 1)] });
   submit("b", { hardState: hardStateOf(2, 1) });
   submit("c", { group: groupOf(2), hardState: hardStateOf(5) });
@@ -213,8 +349,8 @@ test("a batch holds one hard state per group, of its last step, and counts itsel
   expect(head).toMatchObject({ value: { writeSequence: 2, sequenceSum: 5, groupCount: 3 } });
 });
 
-test("after a rejected write nothing is told, and the end is told once", async () => {
-  const { db, submit, told, fatal } = setUp();
+test("after a rejected write nothing is told or written, and the end is told once", async () => {
+  const { db, files, clock, submit, told, fatal } = await setUp();
   submit("a", { hardState: hardStateOf(1) });
   await turn();
   db.last.succeed();
@@ -229,10 +365,13 @@ test("after a rejected write nothing is told, and the end is told once", async (
   expect(db.writes.length).toBe(2);
   expect(told).toEqual(["a"]);
   expect(fatal.map(({ code }) => code)).toEqual(["ioError"]);
+  files.held = [];
+  await clock.advance(5_000);
+  expect(files.held.length).toBe(0);
 });
 
 test("close waits for the writes under way, then closes the database", async () => {
-  const { db, store, submit, told } = setUp();
+  const { db, store, submit, told } = await setUp();
   submit("a", { hardState: hardStateOf(1) });
   await turn();
   submit("b", { hardState: hardStateOf(2) });
@@ -249,7 +388,7 @@ test("close waits for the writes under way, then closes the database", async () 
 });
 
 test("a store whose write failed can be closed", async () => {
-  const { db, store, submit, fatal } = setUp();
+  const { db, store, submit, fatal } = await setUp();
   submit("a", { hardState: hardStateOf(1) });
   await turn();
   submit("b", { hardState: hardStateOf(2) });
@@ -261,7 +400,7 @@ test("a store whose write failed can be closed", async () => {
 });
 
 test("a database that fails to close is a storage error", async () => {
-  const { db, store } = setUp();
+  const { db, store } = await setUp();
   vi.spyOn(db, "close").mockRejectedValue(new Error("stuck"));
   await expect(store.close()).rejects.toMatchObject({ name: "StorageError", code: "ioError" });
 });

@@ -2,15 +2,15 @@
  * Real log stores in temporary folders, for tests: made, opened, killed, damaged, and removed.
  */
 
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "vitest";
 import type { ServerId } from "../../src/base/brands.ts";
 import type { Bytes } from "../../src/base/bytes.ts";
 import { crc32c } from "../../src/base/crc32c.ts";
-import type { LogStore } from "../../src/replica/ports.ts";
-import { StorageError, type StorageErrorCode } from "../../src/storage/errors.ts";
+import type { LogStore, Timers } from "../../src/replica/ports.ts";
+import { codeOf, StorageError, type StorageErrorCode } from "../../src/storage/errors.ts";
 import { type KeyValue, openLevelDb } from "../../src/storage/level-db.ts";
 import { createLogStore, openLogStore, type OpenedLogStore } from "../../src/storage/log-store.ts";
 import type { StoreIdentity } from "../../src/storage/records.ts";
@@ -30,6 +30,9 @@ export const IDENTITY: StoreIdentity = {
 };
 
 export const EXPECTED = { clusterId: "cluster-a", serverId: 1 as ServerId };
+
+/** Nothing happens later than its cause. */
+export const NO_TIMERS: Pick<Timers, "after"> = { after: () => () => {} };
 
 /** A folder that is removed when the run ends. */
 export async function withTempDir<T>(run: (dir: string) => Promise<T>): Promise<T> {
@@ -53,7 +56,12 @@ export function openStore(
   dir: string,
   expected: Partial<typeof EXPECTED> = {},
 ): Promise<OpenedLogStore> {
-  return openLogStore({ dir, expect: { ...EXPECTED, ...expected }, onFatal: failTest });
+  return openLogStore({
+    dir,
+    expect: { ...EXPECTED, ...expected },
+    timers: NO_TIMERS,
+    onFatal: failTest,
+  });
 }
 
 /** A changed record with a right checksum. */
@@ -161,8 +169,7 @@ export async function makeLevelHarness(replicas: readonly TestReplica[]): Promis
     },
     crash: async () => {
       const next = join(base, `life-${++lives}`);
-      // Opening and closing the lock file, as a copy does, would give up the lock.
-      cpSync(dir, next, { recursive: true, filter: (path) => basename(path) !== "LOCK" });
+      copyAtOnce(dir, next);
       dead.push(store);
       dir = next;
       const opened = await openStore(dir);
@@ -174,6 +181,36 @@ export async function makeLevelHarness(replicas: readonly TestReplica[]): Promis
       rmSync(base, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Copies the directory of a store that is in use, as it is at one moment: LevelDB's own thread may
+ * merge and delete tables meanwhile, and then the copy is made again.
+ */
+export function copyAtOnce(from: string, to: string): void {
+  for (;;) {
+    const before = tablesOf(from);
+    try {
+      // Opening and closing the lock file, as a copy does, would give up the lock.
+      cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== "LOCK" });
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+    }
+    if (tablesOf(from) === before) return;
+    rmSync(to, { recursive: true, force: true });
+  }
+}
+
+/** The names of tables, and the manifest that lists them with its size. */
+function tablesOf(dir: string): string {
+  const raftDir = join(dir, "raft");
+  const names = readdirSync(raftDir).filter((name) => /ldb$|^MANIFEST/.test(name));
+  return names
+    .map((name) => {
+      const size = statSync(join(raftDir, name), { throwIfNoEntry: false })?.size;
+      return `${name} ${name.startsWith("MANIFEST") ? size : ""}`;
+    })
+    .join();
 }
 
 function failTest(error: StorageError): void {

@@ -22,6 +22,7 @@ import {
   EXPECTED,
   FIRST_STEP,
   IDENTITY,
+  NO_TIMERS,
   openStore,
   readRecords,
   storageErrorOf,
@@ -116,7 +117,7 @@ test("a write that the system refuses is not told, and what was told before is k
     const failure = new Promise<StorageError>((resolve) => {
       onFatal = resolve;
     });
-    const { store } = await openLogStore({ dir, expect: EXPECTED, onFatal });
+    const { store } = await openLogStore({ dir, expect: EXPECTED, timers: NO_TIMERS, onFatal });
     // LevelDB goes on in its next write-ahead file once the write buffer is full; that file is
     // a device here on which every write fails as on a full disk.
     const links = nextWalPaths(dir);

@@ -4,14 +4,18 @@ import type { LogTimeMs, ReplicaId, ServerId, Term } from "../../src/base/brands
 import { type Bytes, bytesToHex } from "../../src/base/bytes.ts";
 import { decodeEntry, encodeEntry } from "../../src/storage/entry-record.ts";
 import {
+  decodeAdmission,
   decodeConfiguration,
   decodeHardState,
   decodeIdentity,
+  decodePeer,
   decodeSnapshotPointer,
   decodeStoreHead,
+  encodeAdmission,
   encodeConfiguration,
   encodeHardState,
   encodeIdentity,
+  encodePeer,
   encodeSnapshotPointer,
   encodeStoreHead,
   type HardStateRecord,
@@ -48,6 +52,10 @@ const snapshotPointer = {
   position: { index: indexOf(5), term: 4 as Term, timeMs: (2 ** 41) as LogTimeMs },
 };
 
+const peer = { server: 258 as ServerId, storeUuid: "u-ü", writeSequence: 12 };
+
+const admission = { writeSequence: 12 };
+
 const storeHead = { writeSequence: 12, sequenceSum: 30, groupCount: 3 };
 
 const entryRecord = {
@@ -62,6 +70,8 @@ const RECORDS: readonly (readonly [string, Bytes, (value: Bytes) => unknown])[] 
   ["configuration", encodeConfiguration(configuration), decodeConfiguration],
   ["hard state", encodeHardState(hardState), decodeHardState],
   ["snapshot pointer", encodeSnapshotPointer(snapshotPointer), decodeSnapshotPointer],
+  ["peer", encodePeer(peer), decodePeer],
+  ["admission", encodeAdmission(admission), decodeAdmission],
   ["store head", encodeStoreHead(storeHead), decodeStoreHead],
   ["entry", encodeEntry(entryRecord).value, decodeEntry],
 ];
@@ -81,6 +91,8 @@ const GOLDEN: readonly (readonly [string, string])[] = [
       "0000000000000005 0000000200000001 11223344 ffeeddcc 6e1f8a13",
   ],
   ["snapshot pointer", "01 00000003 0000000000000005 0000000000000004 0000020000000000 eea0fc98"],
+  ["peer", "01 0000000000000102 000000000000000c 0004 752dc3bc 1a2683c1"],
+  ["admission", "01 000000000000000c 0298713b"],
   ["store head", "01 000000000000000c 000000000000001e 0000000000000003 5072f664"],
   [
     "entry",
@@ -105,6 +117,8 @@ test("what was written is read", () => {
     ok: true,
     value: snapshotPointer,
   });
+  expect(decodePeer(encodePeer(peer))).toEqual({ ok: true, value: peer });
+  expect(decodeAdmission(encodeAdmission(admission))).toEqual({ ok: true, value: admission });
   const unvoted = { ...hardState, hardState: hardStateOf(9, undefined, 6) };
   expect(decodeHardState(encodeHardState(unvoted))).toEqual({ ok: true, value: unvoted });
   expect(decodeStoreHead(encodeStoreHead(storeHead))).toEqual({ ok: true, value: storeHead });

@@ -6,19 +6,23 @@ import { LOG_START, type LogPosition } from "../../src/raft/types.ts";
 import { StorageError } from "../../src/storage/errors.ts";
 import { GroupLog } from "../../src/storage/group-log.ts";
 import {
+  ADMISSION_KEY,
   configurationKey,
   entryKey,
   hardStateKey,
   IDENTITY_KEY,
   parseKey,
+  peerKey,
   snapshotPointerKey,
   STORE_HEAD_KEY,
 } from "../../src/storage/keys.ts";
 import type { KeyValue } from "../../src/storage/level-db.ts";
 import {
+  encodeAdmission,
   encodeConfiguration,
   encodeHardState,
   encodeIdentity,
+  encodePeer,
   encodeSnapshotPointer,
   encodeStoreHead,
   type HardStateRecord,
@@ -59,12 +63,24 @@ const GROUPS: readonly TestGroup[] = [
   { group: groupOf(3), terms: [5, 5, 6, 6], writeSequence: 8, baseIndex: 2, snapshotIndex: 3 },
 ];
 
+/** Writes of other records. */
+const ADMITTED_AT = 5;
+const PEERS = [
+  { server: 2 as ServerId, storeUuid: "uuid-2", writeSequence: 3 },
+  { server: 3 as ServerId, storeUuid: "uuid-3", writeSequence: 4 },
+];
+
 const SOUND = soundStore();
 
 test("a sound store is read whole", () => {
-  const { identity, head, groups } = recover(SOUND);
+  const { identity, isAdmitted, peers, head, groups } = recover(SOUND);
   expect(identity).toEqual(IDENTITY);
-  expect(head).toEqual({ writeSequence: 9, sequenceSum: 25, groupCount: 4 });
+  expect(isAdmitted).toBe(true);
+  expect([...peers]).toEqual([
+    [2, "uuid-2"],
+    [3, "uuid-3"],
+  ]);
+  expect(head).toEqual({ writeSequence: 9, sequenceSum: 37, groupCount: 4 });
   const found = groups.map(({ bounds, log, entries, remains }) => ({
     group: bounds.group,
     terms: entries.map((entry) => entry.term),
@@ -154,9 +170,17 @@ test("a hard state that names another last entry is damage", () => {
   }
 });
 
+test("a store that lost what it knew of a peer, or that it was admitted, is damaged", () => {
+  for (const key of [ADMISSION_KEY, peerKey(2 as ServerId)]) {
+    expect(errorOf(without(key)).message).toMatch(/a record that is missing/);
+  }
+  const misplaced = replace(peerKey(3 as ServerId), valueAt(peerKey(2 as ServerId)));
+  expect(errorOf(misplaced).message).toMatch(/the record of server 2 in the place of 3/);
+});
+
 test("a store head that counts another last write is damage", () => {
   const head = encodeStoreHead({ ...headOf(), writeSequence: 10 });
-  expect(errorOf(replace(STORE_HEAD_KEY, head)).message).toMatch(/not the last one written/);
+  expect(errorOf(replace(STORE_HEAD_KEY, head)).message).toMatch(/or not the last one written/);
 });
 
 test("a missing entry is named with its group and index", () => {
@@ -243,7 +267,7 @@ test("a snapshot pointer that is not the one last written is damage", () => {
 test("a group whose last step alone was lost is found by the store head", () => {
   const before = encodeHardState({ ...boundsOf(groupOf(2)), writeSequence: 6 });
   const error = errorOf(replace(hardStateKey(groupOf(2)), before));
-  expect(error.message).toMatch(/a hard state that is not the last one written/);
+  expect(error.message).toMatch(/a record that is missing, or not the last one written/);
 });
 
 test.each([
@@ -304,6 +328,8 @@ function soundStore(): Records {
   const records: KeyValue[] = [
     { key: IDENTITY_KEY, value: encodeIdentity(IDENTITY) },
     { key: STORE_HEAD_KEY, value: encodeStoreHead(headOf()) },
+    { key: ADMISSION_KEY, value: encodeAdmission({ writeSequence: ADMITTED_AT }) },
+    ...PEERS.map((peer) => ({ key: peerKey(peer.server), value: encodePeer(peer) })),
   ];
   for (const { group, terms, baseIndex, snapshotIndex } of GROUPS) {
     const configuration = encodeConfiguration({ ...replicaOf(group), group });
@@ -324,7 +350,8 @@ function soundStore(): Records {
 }
 
 function headOf(): { writeSequence: number; sequenceSum: number; groupCount: number } {
-  const sequences = GROUPS.map(({ writeSequence }) => writeSequence);
+  const sequences = [...GROUPS, ...PEERS].map(({ writeSequence }) => writeSequence);
+  sequences.push(ADMITTED_AT);
   const sequenceSum = sequences.reduce((sum, sequence) => sum + sequence, 0);
   return { writeSequence: Math.max(...sequences), sequenceSum, groupCount: GROUPS.length };
 }
