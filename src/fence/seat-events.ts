@@ -57,6 +57,14 @@ export type SeatEvent = { readonly atMs: MonotonicMs } & (
       readonly message: string;
       readonly remainingMs: number | undefined;
     }
+  /** Two processes are this incarnation: nothing is renewed any more, and leases run out. */
+  | {
+      readonly kind: "sessionClosed";
+      readonly group: GroupId;
+      readonly message: string;
+      /** Until the last deadline. */
+      readonly remainingMs: number;
+    }
   /** Still served, but two renewals are overdue. */
   | ({ readonly kind: "suspect"; readonly remainingMs: number } & EventRange)
   /** No longer served: decided here, with no message from anywhere. */

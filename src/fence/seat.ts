@@ -54,6 +54,11 @@ export interface SeatOptions {
   readonly timers: Timers;
   /** Where epochs are made durable before they are used. */
   readonly epochs: EpochMemory;
+  /**
+   * A number below 2^53, drawn at each call from the operating system and never from a state that
+   * a copy of this process or its machine would share: by it two of them are told apart (law 13).
+   */
+  readonly freshNonce: () => number;
   /** Jitter; by default seeded from the node id. */
   readonly prng?: Prng | undefined;
   /** For the registration, in ms; default 30,000. */
@@ -115,7 +120,7 @@ export class Seat {
   readonly #running: Promise<unknown>;
 
   constructor(options: SeatOptions, registered: RegisterAnswer) {
-    const { clock, epochs, nodeId, timers, client } = options;
+    const { clock, epochs, freshNonce, nodeId, timers, client } = options;
     this.#options = options;
     this.nodeId = nodeId;
     this.incarnation = registered.incarnation;
@@ -127,7 +132,7 @@ export class Seat {
     const fail = (reason: Reason, message: string): void => this.#stop(reason, message);
     this.#groups = registered.shardGroups.map((group) => {
       const prng = this.#prng.clone();
-      const world = { client, clock, timers, prng, epochs };
+      const world = { client, clock, timers, prng, epochs, freshNonce };
       return new GroupSeat({ ...world, owner, group, stopped, emit, refreshView, fail });
     });
     const keepers = this.#groups.map((group) => group.keeper);

@@ -51,11 +51,17 @@ export class TakeOver {
   readonly #waker = new Waker();
   /** Epochs that are below our memory, by range id. */
   readonly #untrusted = new Map<string, Epoch>();
+  #isClosed = false;
 
   constructor(context: TakeOverContext, keeper: LeaseKeeper, events: TakeOverEvents) {
     this.#with = context;
     this.#keeper = keeper;
     this.#events = events;
+  }
+
+  /** The session was closed: nothing more is accepted under it. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Something was granted, or may now be accepted. */
@@ -81,6 +87,7 @@ export class TakeOver {
   }
 
   #due(): readonly Hold[] {
+    if (this.#isClosed) return [];
     return this.#keeper
       .holds()
       .filter((hold) => !hold.accepted && this.#isTrusted(hold))

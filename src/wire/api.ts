@@ -240,7 +240,7 @@ export interface RangeEpochsRequest {
 
 export interface ItemOutcome {
   readonly rangeId: string;
-  readonly refused: "STALE_EPOCH" | "NOT_OWNER" | "NOT_FOUND" | undefined;
+  readonly refused: "STALE_EPOCH" | "NOT_OWNER" | "NOT_FOUND" | "SESSION_CLOSED" | undefined;
   readonly currentEpoch: Epoch;
 }
 
@@ -259,6 +259,14 @@ export interface RenewRequest {
   readonly group: GroupId;
   readonly asOf: Revision;
   readonly except: readonly KeyspaceSpan[];
+  readonly pair: RenewalPair;
+  readonly known: readonly RenewalPair[];
+}
+
+/** Tells two processes of one incarnation apart (law 13). */
+export interface RenewalPair {
+  readonly sequence: number;
+  readonly nonce: number;
 }
 
 export type HoldChangeKind =

@@ -29,7 +29,7 @@ import {
   span,
   zone,
 } from "./convert-common.ts";
-import { EXCEPT_MAX, ITEMS_MAX } from "./limits.ts";
+import { EXCEPT_MAX, ITEMS_MAX, KNOWN_PAIRS_MAX } from "./limits.ts";
 import type { In, MessageCodec, Out } from "./shapes.ts";
 
 const UUID_PATTERN = /^[0-9a-f]{32}$/;
@@ -106,7 +106,12 @@ const itemOutcome: MessageCodec<api.ItemOutcome, "ItemOutcome"> = message({
   rangeId: name,
   refused: unless(
     "",
-    oneOf({ STALE_EPOCH: "STALE_EPOCH", NOT_OWNER: "NOT_OWNER", NOT_FOUND: "NOT_FOUND" }),
+    oneOf({
+      STALE_EPOCH: "STALE_EPOCH",
+      NOT_OWNER: "NOT_OWNER",
+      NOT_FOUND: "NOT_FOUND",
+      SESSION_CLOSED: "SESSION_CLOSED",
+    }),
   ),
   currentEpoch: uint64(),
 });
@@ -126,11 +131,18 @@ const keyspaceSpan: MessageCodec<api.KeyspaceSpan, "KeyspaceSpan"> = message({
   span,
 });
 
+const renewalPair: MessageCodec<api.RenewalPair, "RenewalPair"> = message({
+  sequence: uint64({ min: 1 }),
+  nonce: uint64(),
+});
+
 export const renewRequest: MessageCodec<api.RenewRequest, "RenewRequest"> = message({
   owner,
   group: uint32(),
   asOf: uint64(),
   except: list(keyspaceSpan, { max: EXCEPT_MAX }),
+  pair: renewalPair,
+  known: list(renewalPair, { max: KNOWN_PAIRS_MAX }),
 });
 
 const holdChangeKind = oneOf({

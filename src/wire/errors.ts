@@ -77,6 +77,8 @@ export const REASON_NAMES = [
   "IMPORT_INCOMPLETE",
   "CLUSTER_MISMATCH",
   "INTERNAL",
+  "SESSION_CLOSED",
+  "LATE_COPY",
 ] as const;
 
 export type Reason = (typeof REASON_NAMES)[number];
@@ -112,6 +114,8 @@ export const REASONS: Readonly<Record<Reason, ReasonRow>> = {
   IMPORT_INCOMPLETE: row(s.FAILED_PRECONDITION, 409, EXIT.conflict, "never"),
   CLUSTER_MISMATCH: row(s.FAILED_PRECONDITION, 409, EXIT.conflict, "never"),
   INTERNAL: row(s.INTERNAL, 500, EXIT.failed, "never", "unknown"),
+  SESSION_CLOSED: row(s.FAILED_PRECONDITION, 409, EXIT.conflict, "never"),
+  LATE_COPY: row(s.FAILED_PRECONDITION, 409, EXIT.conflict, "never"),
 };
 
 /** The domain of every ErrorInfo. */

@@ -19,6 +19,8 @@ export const LABEL_VALUE_CHARS_MAX = 256;
 export const ITEMS_MAX = 1_000;
 /** Spans that one renewal leaves out. */
 export const EXCEPT_MAX = 256;
+/** Earlier renewals that one names: the last answered one and those sent since. */
+export const KNOWN_PAIRS_MAX = 64;
 
 export const PAGE_SIZE_DEFAULT = 1_000;
 export const PAGE_SIZE_MAX = 10_000;

@@ -10,6 +10,7 @@ import type { Descriptor, GrantItem, Owner, RangeEpoch } from "../../src/wire/ap
 import { ITEMS_MAX, LEASE_MS_MAX, PAGE_SIZE_MAX, SPLIT_KEYS_MAX } from "../../src/wire/limits.ts";
 import { METHODS } from "../../src/wire/methods.ts";
 import { SHARD } from "./our-cluster.ts";
+import { SENT_AGAIN } from "../sent-again.ts";
 
 const NODE_ID = "bench-node";
 const KEYSPACE_PREFIX = "bench-grants-";
@@ -86,7 +87,8 @@ export class GrantPool {
   /** As of what was listed just now: an older view is refused. */
   async #keepSession(): Promise<void> {
     const asOf = this.#seenRevision;
-    await this.#client.ownership.renew({ owner: this.#owner, group: SHARD, asOf, except: [] });
+    const renewal = { owner: this.#owner, group: SHARD, asOf, except: [], ...SENT_AGAIN };
+    await this.#client.ownership.renew(renewal);
   }
 
   async #list(nodeId: string | undefined): Promise<Descriptor[]> {

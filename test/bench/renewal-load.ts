@@ -3,12 +3,18 @@
  * connections to the leader.
  */
 
+import { randomInt } from "node:crypto";
 import type { Revision } from "../../src/base/brands.ts";
 import type { Client } from "../../src/client/client.ts";
 import type { ServerChannel } from "../../src/client/channel.ts";
 import { grpcChannel } from "../../src/client/grpc/grpc-channel.ts";
-import type { Descriptor, GrantItem, Owner } from "../../src/wire/api.ts";
-import { ITEMS_MAX, PAGE_SIZE_MAX, SPLIT_KEYS_MAX } from "../../src/wire/limits.ts";
+import type { Descriptor, GrantItem, Owner, RenewalPair } from "../../src/wire/api.ts";
+import {
+  ITEMS_MAX,
+  KNOWN_PAIRS_MAX,
+  PAGE_SIZE_MAX,
+  SPLIT_KEYS_MAX,
+} from "../../src/wire/limits.ts";
 import type { BackgroundLoad, Sizes } from "./bench.ts";
 import { addNode, chunks, inParallel, makeKeyspace } from "./grant-pool.ts";
 import { type OurCluster, SHARD } from "./our-cluster.ts";
@@ -24,6 +30,9 @@ interface Renewer {
   readonly channel: ServerChannel;
   /** Its view is complete up to here: of the last answer, or of when all was granted. */
   asOf: Revision;
+  sequence: number;
+  /** Sent since the last answer, and the one that was answered. */
+  known: RenewalPair[];
 }
 
 export class RenewalLoad implements BackgroundLoad {
@@ -60,7 +69,9 @@ export class RenewalLoad implements BackgroundLoad {
     const channels = Array.from({ length: CONNECTIONS }, () => grpcChannel(address));
     const renewers = owners.flatMap((owner, at): Renewer[] => {
       const channel = channels[at % CONNECTIONS];
-      return channel === undefined ? [] : [{ owner, channel, asOf: header.revision }];
+      return channel === undefined
+        ? []
+        : [{ owner, channel, asOf: header.revision, sequence: 0, known: [] }];
     });
     return new RenewalLoad(renewers, channels, renewIntervalMs);
   }
@@ -90,7 +101,10 @@ export class RenewalLoad implements BackgroundLoad {
     if (renewer === undefined) return;
     const { owner, channel, asOf } = renewer;
     this.#underWay++;
-    const request = { owner, group: SHARD, asOf, except: [] };
+    const pair = { sequence: ++renewer.sequence, nonce: randomInt(2 ** 47) };
+    const { known } = renewer;
+    renewer.known = [...known, pair].slice(-KNOWN_PAIRS_MAX);
+    const request = { owner, group: SHARD, asOf, except: [], pair, known };
     const context = { timeoutMs: CALL_TIMEOUT_MS };
     void channel.services.ownership.renew(request, context).then((answer) => {
       this.#underWay--;
@@ -101,6 +115,7 @@ export class RenewalLoad implements BackgroundLoad {
       this.#answered++;
       if (answer.value.durations.length === 0) this.#refused ??= "nothing was extended";
       renewer.asOf = answer.value.header.revision;
+      renewer.known = renewer.known.filter(({ sequence }) => sequence >= pair.sequence);
     });
   }
 }

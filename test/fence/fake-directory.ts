@@ -20,6 +20,7 @@ export class FakeDirectory {
   /** Consulted first; undefined: answer as usual. */
   override: ((method: string, request: never) => Answer | undefined) | undefined;
   #rouse: (() => void)[] = [];
+  #lastNonce = 0;
 
   constructor() {
     this.network.serve(ADDRESSES, (method, request) => this.#answer(method, request));
@@ -46,6 +47,7 @@ export class FakeDirectory {
       clock: this.clock,
       timers: this.clock,
       epochs: this.epochs,
+      freshNonce: () => ++this.#lastNonce,
       ...options,
     });
     const [seat] = await Promise.all([taking, this.clock.settle()]);

@@ -221,6 +221,93 @@ test("a newer process of the same node stops this one, which serves nothing from
   expect(directory.clock.pendingCount).toBe(0);
 });
 
+test("a closed session is renewed no more, served to its deadlines, and then left (law 13)", async () => {
+  const { directory, seat } = await holding();
+  await directory.pass(500);
+  directory.override = (method) =>
+    method === "renew"
+      ? refuse("SESSION_CLOSED")
+      : method === "accept"
+        ? refuse("DENIED")
+        : undefined;
+  await directory.pass(700);
+  const renewals = directory.network.callsOf("renew").length;
+  const closed = directory.events.find((event) => event.kind === "sessionClosed");
+  const deadlineMs = directory.clock.nowMs() + (seat.holds()[0]?.remainingMs ?? 0);
+  expect(closed?.remainingMs).toBeCloseTo(deadlineMs - (closed?.atMs ?? 0));
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+  // Granted meanwhile to the copy, as it were: not taken over.
+  await directory.grant(1);
+  await directory.clock.advance(deadlineMs - directory.clock.nowMs() - 1);
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+  await directory.clock.advance(2);
+  expect(seat.isHeld("k", KEY_0)).toBe(false);
+  expect(directory.events.slice(-2)).toMatchObject([
+    { kind: "expired", rangeId: "r0" },
+    { kind: "stopped", reason: "SESSION_CLOSED" },
+  ]);
+  expect(directory.network.callsOf("renew")).toHaveLength(renewals);
+  expect(directory.network.callsOf("accept")).toHaveLength(1);
+  await seat.close({ release: true });
+  expect(directory.network.callsOf("release")).toHaveLength(0);
+  expect(directory.clock.pendingCount).toBe(0);
+});
+
+test("a closed incarnation that would open its session again stops at once (law 13)", async () => {
+  const directory = new FakeDirectory();
+  directory.override = (method) =>
+    method === "openSession" ? refuse("SESSION_CLOSED") : undefined;
+  await directory.seat();
+  await directory.pass(100);
+  expect(directory.events.at(-1)).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
+});
+
+test("a seat stops when the group has applied a renewal that it never sent (law 13)", async () => {
+  const { directory } = await holding();
+  let last = 0;
+  directory.override = (method, { pair }: api.RenewRequest) => {
+    if (method !== "renew") return undefined;
+    last = pair.sequence + 1;
+    return refuse("LATE_COPY", { metadata: { last_sequence: String(last) } });
+  };
+  await directory.pass(1_500);
+  expect(directory.kinds()).toContain("sessionClosed");
+});
+
+test("a seat goes on when a copy of its own was late, and what it said was applied (law 13)", async () => {
+  const { directory, seat } = await holding();
+  let refusals = 1;
+  directory.override = (method, { pair }: api.RenewRequest) =>
+    method === "renew" && refusals-- > 0
+      ? refuse("LATE_COPY", { metadata: { last_sequence: String(pair.sequence) } })
+      : undefined;
+  await directory.pass(3_000);
+  expect(refusals).toBeLessThan(1);
+  expect(directory.kinds()).not.toContain("sessionClosed");
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+});
+
+test("attempts of one renewal carry one pair; the next renewal knows it until it is answered", async () => {
+  const { directory } = await holding();
+  directory.cut(ADDRESSES);
+  const before = directory.network.callsOf("renew").length;
+  await directory.pass(2_500);
+  directory.heal();
+  await directory.pass(2_500);
+  const sent = directory.network.callsOf("renew").slice(before);
+  const requests = new Map<number, api.RenewRequest[]>();
+  for (const { request } of sent) {
+    const renewal = request as api.RenewRequest;
+    requests.set(renewal.pair.sequence, [...(requests.get(renewal.pair.sequence) ?? []), renewal]);
+  }
+  expect(Math.max(...[...requests.values()].map(({ length }) => length))).toBeGreaterThan(1);
+  for (const attempts of requests.values()) expect(new Set(attempts).size).toBeLessThanOrEqual(1);
+  const lengths = [...requests.values()].map(([one]) => one?.known.length ?? 0);
+  // While nothing was answered the list grew, and an answer cut it down to one.
+  expect(Math.max(...lengths)).toBeGreaterThan(1);
+  expect(lengths.at(-1)).toBe(1);
+});
+
 test("a view that is too old is refreshed with a snapshot, and renewed from there", async () => {
   const { directory, seat } = await holding();
   let refusals = 1;
@@ -238,6 +325,12 @@ test("a view that is too old is refreshed with a snapshot, and renewed from ther
   // At once with the new view, not an interval later.
   const [oldCall, freshCall] = directory.network.callsOf("renew").slice(before);
   expect((freshCall?.atMs ?? 0) - (oldCall?.atMs ?? 0)).toBeLessThan(200);
+  // The group has applied the old one, as far as the line of renewals goes (law 13).
+  const [sentOld, sentFresh] = [oldCall, freshCall].map((call) => call?.request) as [
+    api.RenewRequest,
+    api.RenewRequest,
+  ];
+  expect(sentFresh.known).toEqual([sentOld.pair]);
   expect(seat.isHeld("k", KEY_0)).toBe(true);
 });
 

@@ -6,6 +6,7 @@ import { CoordinationError } from "../../src/client/errors.ts";
 import type { Descriptor, Owner } from "../../src/wire/api.ts";
 import { VirtualClients } from "./virtual-clients.ts";
 import { ROOT, SHARD, VirtualCluster } from "./virtual-cluster.ts";
+import { SENT_AGAIN } from "../sent-again.ts";
 
 const LEASE_MS = 4_000;
 const GRACE_MS = 4_000;
@@ -60,7 +61,7 @@ class Scene {
   async renew({ client, owner }: Node): Promise<number> {
     const { header } = await this.run(client.directory.lookup({ keyspace: "demo", key: KEY }));
     const sentMs = this.nowMs;
-    const renewal = { owner, group: SHARD, asOf: header.revision, except: [] };
+    const renewal = { owner, group: SHARD, asOf: header.revision, except: [], ...SENT_AGAIN };
     await this.run(client.ownership.renew(renewal));
     return sentMs;
   }

@@ -136,6 +136,7 @@ export class OwnerProcess implements Party {
           clock: this.clock,
           timers: this.clock,
           epochs: this.#epochs,
+          freshNonce: () => this.#prng.nextUint32(),
           prng: this.#prng.clone(),
         });
       } catch (error) {
@@ -200,6 +201,7 @@ function coveredBy(event: SeatEvent): readonly Covered[] {
     case "registered":
     case "granted":
     case "accepted":
+    case "sessionClosed":
     case "suspect":
     case "refused":
     case "ended":

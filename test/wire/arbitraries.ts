@@ -201,11 +201,19 @@ const outcomes = fc.record({
   outcomes: list(
     fc.record({
       rangeId: name,
-      refused: fc.constantFrom(undefined, "STALE_EPOCH", "NOT_OWNER", "NOT_FOUND"),
+      refused: fc.constantFrom(
+        undefined,
+        "STALE_EPOCH",
+        "NOT_OWNER",
+        "NOT_FOUND",
+        "SESSION_CLOSED",
+      ),
       currentEpoch: epoch,
     }),
   ),
 });
+
+const renewalPair = fc.record({ sequence: whole<number>(1), nonce: whole<number>() });
 
 const ascendingKeys = fc
   .uniqueArray(key, { maxLength: 6, comparator: (a, b) => compareBytes(a, b) === 0 })
@@ -348,6 +356,8 @@ export const SAMPLES: Samples = {
         group,
         asOf: revision,
         except: list(fc.record({ keyspace: name, span })),
+        pair: renewalPair,
+        known: list(renewalPair),
       }),
       answer: fc.record({
         header,

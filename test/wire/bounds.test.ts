@@ -15,6 +15,7 @@ const grantItem = {
   nodeId: "node-a",
 };
 const start = { bootId: "0".repeat(32), lockFile: "2049:77", startCount: "3" };
+const pair = { sequence: "7", nonce: "123456789" };
 const MAX_UINT64 = "18446744073709551615";
 const TWO_53 = "9007199254740992";
 const tooLongKey = Buffer.alloc(4_097);
@@ -36,7 +37,7 @@ const VALID: Readonly<Record<string, Plain>> = {
   },
   openSession: { owner, group: 1 },
   accept: rangeEpochs,
-  renew: { owner, group: 1, asOf: "41" },
+  renew: { owner, group: 1, asOf: "41", pair },
   grant: { requestId, group: 1, items: [grantItem] },
   withdrawSuccessor: {
     requestId,
@@ -135,6 +136,11 @@ const OWNERSHIP: readonly Case[] = [
   ["register", { start: { ...start, lockFile: `1:${"2".repeat(21)}` } }, "start.lock_file"],
   ["register", { start: { ...start, startCount: "0" } }, "start.start_count"],
   ["register", { start: { ...start, startCount: TWO_53 } }, "start.start_count"],
+  ["renew", { pair: null }, "pair"],
+  ["renew", { pair: { ...pair, sequence: "0" } }, "pair.sequence"],
+  ["renew", { pair: { ...pair, nonce: TWO_53 } }, "pair.nonce"],
+  ["renew", { known: many(65, () => pair) }, "known"],
+  ["renew", { known: [pair, { ...pair, sequence: TWO_53 }] }, "known[1].sequence"],
   ["register", { addresses: [] }, "addresses"],
   ["register", { addresses: many(9, () => "h:1") }, "addresses"],
   ["register", { addresses: ["h:1", ""] }, "addresses[1]"],

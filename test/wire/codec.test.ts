@@ -6,6 +6,7 @@ import type { Refusal } from "../../src/wire/api.ts";
 import { Flaw, toSnakeCase, uint32, uint64 } from "../../src/wire/codec.ts";
 import { METHODS } from "../../src/wire/methods.ts";
 import { SAMPLES } from "./arbitraries.ts";
+import { SENT_AGAIN } from "../sent-again.ts";
 
 const NOT_COUNTS = [-1, -0.5, 0.5, 2 ** 53, 2 ** 64, NaN, Infinity, -Infinity];
 
@@ -17,6 +18,7 @@ test.each(NOT_COUNTS)(
       group: 1 as GroupId,
       asOf: bad as Revision,
       except: [],
+      ...SENT_AGAIN,
     });
     expect(fieldOf(METHODS.ownership.renew.decodeRequest(sent))).toBe("as_of");
   },

@@ -10,6 +10,7 @@ import {
   NAME_CHARS_MAX,
 } from "../../wire/limits.ts";
 import { parseEndpoints, parseWholeNumber } from "../arguments.ts";
+import { freshNonce } from "../../fence/level/fresh-nonce.ts";
 import { systemClock, systemTimers } from "../../server/system.ts";
 import type { CliContext, CommandModule } from "../context.ts";
 import { listAllNodes } from "../directory/nodes.ts";
@@ -174,6 +175,7 @@ function processNodeWorld(world: VerbWorld): NodeWorld {
     wallNow: () => world.wallNow(),
     clock: systemClock,
     timers: systemTimers,
+    freshNonce,
     openNodeData: async (dataDir) => {
       const { openNodeData } = await import("../../fence/level/node-data.ts");
       return openNodeData(dataDir);

@@ -17,6 +17,7 @@ import { isRangeEvent, seatEventJson, seatEventText } from "./seat-lines.ts";
 export interface NodeWorld extends Pick<VerbWorld, "catchInterrupt" | "wallNow"> {
   readonly clock: SeatOptions["clock"];
   readonly timers: SeatOptions["timers"];
+  readonly freshNonce: SeatOptions["freshNonce"];
   /** Throws a NodeDataError. */
   openNodeData(dataDir: string): Promise<NodeData>;
   takeSeat(options: SeatOptions): Promise<Seat>;
@@ -110,6 +111,7 @@ async function register(
       timers: world.timers,
       start: data.start,
       epochs: data,
+      freshNonce: world.freshNonce,
       registerDeadlineMs: context.options.timeoutMs,
       signal: registering.signal,
     });

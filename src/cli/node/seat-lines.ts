@@ -35,6 +35,8 @@ export function seatEventText(event: SeatEvent, kindOf: KindOf): string {
       return `renewed    ${countText(event.rangeCount, "range")}, ${left(event)}`;
     case "renewalFailed":
       return `renewal failed: ${event.reason}, ${left(event)}: ${event.message}`;
+    case "sessionClosed":
+      return `session closed in group ${event.group}, ${left(event)}: ${event.message}`;
     case "suspect":
       return `suspect    ${rangeText(event, kindOf)}, ${left(event)}`;
     case "expired":

@@ -69,6 +69,7 @@ export const REFUSAL_REASONS = [
   "importOutOfOrder",
   "importInvalid",
   "notOwner",
+  "sessionClosed",
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
@@ -115,7 +116,14 @@ export type RenewalAnswer =
   /** asOf is above the renewal's own revision. */
   | { readonly kind: "asOfAhead" }
   /** asOf is below the changes kept: the view must be refreshed to at least `floor`. */
-  | { readonly kind: "viewTooOld"; readonly floor: Revision };
+  | { readonly kind: "viewTooOld"; readonly floor: Revision }
+  /**
+   * An older copy, without effect: the renewal with this sequence was applied before. A process
+   * that never sent that one is not the one that holds on.
+   */
+  | { readonly kind: "lateCopy"; readonly lastSequence: number }
+  /** Two processes are this incarnation: it is renewed no more, and its leases run out. */
+  | { readonly kind: "sessionClosed" };
 
 export const HOLD_CHANGES = [
   "granted",
@@ -132,7 +140,7 @@ export interface HoldChange {
   readonly range: RangeRecord;
 }
 
-export const RANGE_REFUSALS = ["staleEpoch", "notOwner", "notFound"] as const;
+export const RANGE_REFUSALS = ["staleEpoch", "notOwner", "notFound", "sessionClosed"] as const;
 
 export interface RangeOutcome {
   readonly rangeId: string;
@@ -172,6 +180,8 @@ const renewalAnswer = union<RenewalAnswer>({
   noSession: [2, struct({})],
   asOfAhead: [3, struct({})],
   viewTooOld: [4, struct({ floor: revision })],
+  lateCopy: [5, struct({ lastSequence: uint })],
+  sessionClosed: [6, struct({})],
 });
 
 const rangeOutcome = struct<RangeOutcome>({

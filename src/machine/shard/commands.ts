@@ -82,6 +82,18 @@ export interface Renewal {
   readonly asOf: Revision;
   /** Not to be extended. */
   readonly except: readonly ExceptedSpan[];
+  /** The same for every transmission of this renewal. */
+  readonly pair: RenewalPair;
+  /** Of the last renewal that was answered, and of all that were sent since, before this one. */
+  readonly known: readonly RenewalPair[];
+}
+
+/** Names one renewal of one process, even if two processes are the same incarnation (law 13). */
+export interface RenewalPair {
+  /** Counts the process's renewals in this group. */
+  readonly sequence: number;
+  /** Drawn anew for each renewal. */
+  readonly nonce: number;
 }
 
 export interface ExceptedSpan {
@@ -181,6 +193,19 @@ const excepted = struct<ExceptedSpan>({
   endKey: optional(byteString),
 });
 
+export const renewalPairCodec: Codec<RenewalPair> = struct<RenewalPair>({
+  sequence: uint,
+  nonce: uint,
+});
+
+const renewal = struct<Renewal>({
+  ...holder,
+  asOf: revision,
+  except: list(excepted),
+  pair: renewalPairCodec,
+  known: list(renewalPairCodec),
+});
+
 const grantItem = struct<GrantItem>({
   rangeId: text,
   expectedEpoch: epoch,
@@ -195,12 +220,7 @@ export const shardCommandCodec: Codec<ShardCommand> = union<ShardCommand>({
   createKeyspace: [1, struct({ terms: keyspaceTermsCodec })],
   defineRanges: [2, struct({ keyspaceId: uint, splitKeys: list(byteString) })],
   openSession: [3, struct({ ...holder, provenSince: incarnation, addresses: list(text) })],
-  renew: [
-    4,
-    struct({
-      renewals: list(struct<Renewal>({ ...holder, asOf: revision, except: list(excepted) })),
-    }),
-  ],
+  renew: [4, struct({ renewals: list(renewal) })],
   accept: [5, struct({ ...holder, ranges: rangeEpochs })],
   release: [6, struct({ ...holder, ranges: rangeEpochs })],
   grant: [7, struct({ items: list(grantItem), onlyUnowned: bool })],

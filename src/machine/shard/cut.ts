@@ -35,8 +35,8 @@ export function openShardCut(state: ShardState, pieceBytes?: number): SnapshotCu
   const slots = state.slotImages.open();
   function* records(): Generator<StoredShard> {
     yield { kind: "fields", leaseOrder, grace };
-    for (const [nodeId, incarnation] of incarnations.entries()) {
-      yield { kind: "incarnation", nodeId, incarnation };
+    for (const [nodeId, newest] of incarnations.entries()) {
+      yield { kind: "incarnation", nodeId, ...newest };
     }
     for (const session of sessions) yield* sessionRecords(session);
     for (const { stored, ranges } of keyspaces) {

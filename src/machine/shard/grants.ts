@@ -20,6 +20,7 @@ import {
   endOwnership,
   grantRange,
   grantToSuccessors,
+  isClosed,
   isSuperseded,
   liftSuccessor,
   liveSession,
@@ -68,6 +69,7 @@ function judgeItem(state: ShardState, item: GrantItem, onlyUnowned: boolean): Pl
   if (owner !== undefined && sameOwner(owner, target)) {
     return { slot, session, kind: "alreadyOwner" };
   }
+  if (isClosed(state, session)) return refused("sessionClosed", item.nodeId);
   if (isSuperseded(state, session)) return refused("staleIncarnation", item.nodeId);
   if (owner === undefined) return { slot, session, kind: "granted" };
   const details = { range: slot.record, waitMs: remainingMs(state, slot) };
@@ -180,6 +182,7 @@ function judgeHeld(
   if (!isHolder || liveSession(state, owner) === undefined) {
     return { rangeId, refused: "notOwner", currentEpoch };
   }
+  if (isClosed(state, owner)) return { rangeId, refused: "sessionClosed", currentEpoch };
   act(slot);
   return { rangeId, refused: undefined, currentEpoch };
 }

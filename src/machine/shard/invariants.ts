@@ -12,8 +12,9 @@ import { nextDueMs } from "./due.ts";
 import type { ShardEvent } from "./events.ts";
 import { effectiveMs, type Grace, outlasts } from "./grace.ts";
 import { deadlineMs, latestOf, sessionOf } from "./leases.ts";
-import type { Keyspace, Session, ShardState } from "./state.ts";
-import { type RangeRecord, type RangeSlot, sameOwner } from "./types.ts";
+import { isClosed } from "./ranges.ts";
+import type { Keyspace, NewestIncarnation, Session, ShardState } from "./state.ts";
+import { type Owner, type RangeRecord, type RangeSlot, sameOwner } from "./types.ts";
 
 /** The state before an entry, as far as the delta checks look at it. */
 export interface ShardPicture {
@@ -22,6 +23,8 @@ export interface ShardPicture {
   readonly grace: Grace;
   /** By range id. */
   readonly ranges: ReadonlyMap<string, RangePicture>;
+  /** By node id. */
+  readonly incarnations: ReadonlyMap<string, NewestIncarnation>;
 }
 
 export interface RangePicture {
@@ -44,7 +47,8 @@ export function pictureOfShard(state: ShardState): ShardPicture {
     ranges.set(rangeId, { record: slot.record, lease });
   }
   const { revision, timeMs, grace } = state;
-  return { revision, timeMs, grace, ranges };
+  const incarnations = new Map(state.incarnations.entries());
+  return { revision, timeMs, grace, ranges, incarnations };
 }
 
 function leasePicture(state: ShardState, slot: RangeSlot): LeasePicture {
@@ -97,7 +101,8 @@ function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string
       assert(owner === undefined, "MS9: an intended range is unowned");
       const session = state.sessions.get(record.intendedNodeId);
       const isAbsent = session === undefined || session.supersededUntilMs > 0;
-      assert(isAbsent, "MS9: an intended owner is not here, or only a process before it");
+      const isOver = isAbsent || isClosed(state, session);
+      assert(isOver, "MS9: an intended owner is not here, or only a process before it");
       intended.set(record.intendedNodeId, (intended.get(record.intendedNodeId) ?? 0) + 1);
     }
     if (owner === undefined) {
@@ -119,6 +124,11 @@ function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string
 }
 
 function checkSession(state: ShardState, session: Session): void {
+  const newest = state.incarnations.get(session.nodeId);
+  assert(
+    newest?.incarnation === session.incarnation,
+    "MS18: a session is the newest incarnation's",
+  );
   assert(session.standings.size > 0, "MS4: a session has a standing");
   for (const standing of session.standings.values()) {
     const deadline = effectiveMs(standing, state.grace);
@@ -176,9 +186,30 @@ export function checkShardDelta(
     const slot = state.rangesById.get(rangeId);
     if (slot === undefined) continue;
     checkEpoch(earlier.record, slot.record, state.revision);
-    checkLease(earlier, state, rangeId, facts);
+    checkLease(before, earlier, state, { rangeId, facts });
+    const isGranted = slot.record.epoch !== earlier.record.epoch;
+    const mayBeGranted = !wasClosed(before, slot.record.owner);
+    assert(!isGranted || mayBeGranted, "MS19: a closed incarnation is granted nothing");
   }
   checkKeys(before, state);
+  checkIncarnations(before, state);
+}
+
+function wasClosed(before: ShardPicture, owner: Owner | undefined): boolean {
+  const known = owner && before.incarnations.get(owner.nodeId);
+  return known?.incarnation === owner?.incarnation && known?.isClosed === true;
+}
+
+function checkIncarnations(before: ShardPicture, state: ShardState): void {
+  for (const [nodeId, earlier] of before.incarnations) {
+    const now = state.incarnations.get(nodeId);
+    assert(now !== undefined, "MS18: incarnations are remembered for good");
+    assert(now.incarnation >= earlier.incarnation, "MS18: an older one never opens a session");
+    if (now.incarnation !== earlier.incarnation) continue;
+    assert(now.isClosed || !earlier.isClosed, "MS19: what is closed stays closed");
+    const sequence = now.lastRenewal?.sequence ?? 0;
+    assert(sequence >= (earlier.lastRenewal?.sequence ?? 0), "MS19: renewals never go back");
+  }
 }
 
 /** The events, replayed on the ranges before, give the ranges after. */
@@ -221,10 +252,10 @@ function checkEpoch(earlier: RangeRecord, now: RangeRecord, revision: number): v
 }
 
 function checkLease(
+  before: ShardPicture,
   earlier: RangePicture,
   state: ShardState,
-  rangeId: string,
-  facts: EntryFacts,
+  { rangeId, facts }: { readonly rangeId: string; readonly facts: EntryFacts },
 ): void {
   const { lease, record } = earlier;
   const { owner } = record;
@@ -233,7 +264,7 @@ function checkLease(
   if (sameOwner(owner, slot.record.owner) && slot.record.epoch === record.epoch) {
     const now = leasePicture(state, slot);
     assert(now.endMs >= lease.endMs, "MS16: a deadline never goes back");
-    if (facts.renewedNodeIds.has(owner.nodeId)) return;
+    if (facts.renewedNodeIds.has(owner.nodeId) && !wasClosed(before, owner)) return;
     assert(now.capMs <= lease.capMs, "MS16: only a renewal moves a cap");
     const isGraced = facts.isNoop && now.endMs <= Math.min(state.grace.untilMs, lease.capMs);
     assert(now.endMs === lease.endMs || isGraced, "MS16: only a renewal or grace moves a deadline");
@@ -241,7 +272,8 @@ function checkLease(
   }
   const isOver = lease.endMs <= state.timeMs;
   const isDead = owner.incarnation >= (facts.provenSince.get(owner.nodeId) ?? Infinity);
-  const mayEnd = isOver || isDead || facts.releasedRangeIds.has(rangeId);
+  const mayEndEarly = isDead || facts.releasedRangeIds.has(rangeId);
+  const mayEnd = isOver || (mayEndEarly && !wasClosed(before, owner));
   assert(mayEnd, "MS15: no running lease is cut short");
 }
 

@@ -17,7 +17,7 @@ import type {
   StageImport,
 } from "./commands.ts";
 import { MapDraft } from "./map-draft.ts";
-import { grantIntended, isSuperseded, newKeyspace, publishMap } from "./ranges.ts";
+import { grantIntended, isClosed, isSuperseded, newKeyspace, publishMap } from "./ranges.ts";
 import type { EntryScope, Keyspace, ShardState, Staging } from "./state.ts";
 
 /** What is staged is dropped after so long without another part or a commit. */
@@ -132,7 +132,8 @@ export function abortImport(state: ShardState, command: AbortImport): ShardResul
 function grantToOpenSessions(state: ShardState, scope: EntryScope, keyspace: Keyspace): number {
   const before = keyspace.unownedCount;
   for (const session of state.sessions.values()) {
-    if (!isSuperseded(state, session)) grantIntended(state, scope, session);
+    const isOpen = !isSuperseded(state, session) && !isClosed(state, session);
+    if (isOpen) grantIntended(state, scope, session);
   }
   return before - keyspace.unownedCount;
 }

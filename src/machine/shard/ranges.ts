@@ -97,7 +97,8 @@ export function grantToSuccessors(
     if (slot.record.keyspaceId !== keyspaceId) flush();
     keyspaceId = slot.record.keyspaceId;
     const session = liveSession(state, successor);
-    if (session === undefined) lifted.push(changeSuccessor(state, slot, undefined));
+    if (session === undefined || isClosed(state, session))
+      lifted.push(changeSuccessor(state, slot, undefined));
     else granted.push(grantRange(state, scope, slot, session));
   }
   flush();
@@ -124,6 +125,12 @@ export function liftSuccessor(state: ShardState, scope: EntryScope, slot: RangeS
   const change = changeSuccessor(state, slot, undefined);
   noteHold(session, scope, "successorLifted", slot.record);
   return change;
+}
+
+/** Two processes were found to be its incarnation: nothing is granted to it or given up by it. */
+export function isClosed(state: ShardState, { nodeId, incarnation }: Owner): boolean {
+  const newest = state.incarnations.get(nodeId);
+  return newest?.incarnation === incarnation && newest.isClosed;
 }
 
 /** A newer incarnation of its node waits for its end; nothing more is granted to it. */

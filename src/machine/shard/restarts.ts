@@ -23,8 +23,8 @@ import type { RangeSlot } from "./types.ts";
  * Opens a session. An older incarnation than has ever opened one here is refused for ever. A newer
  * one than the present ends that one's session at once if it is proven dead: its ranges go to their
  * recorded successors, and else to the new incarnation, by this entry and under new epochs. Without
- * a proof it waits until the session has ended; ranges whose leases end meanwhile become intended
- * for the node, so that the entry that opens the new session grants them.
+ * a proof, or if that session was closed, it waits until the session has ended; ranges whose leases
+ * end meanwhile become intended for the node, and the entry that opens the new one grants them.
  */
 export function openSession(
   state: ShardState,
@@ -33,13 +33,19 @@ export function openSession(
 ): ShardResult {
   const { nodeId, incarnation } = command;
   const newest = state.incarnations.get(nodeId);
-  if (newest !== undefined && incarnation < newest) return refused("staleIncarnation", nodeId);
+  if (newest !== undefined && incarnation < newest.incarnation) {
+    return refused("staleIncarnation", nodeId);
+  }
+  const isAgain = newest?.incarnation === incarnation;
+  if (isAgain && newest.isClosed) return refused("sessionClosed", nodeId);
   const present = state.sessions.get(nodeId);
   if (present?.incarnation === incarnation) {
     const durations = leaseTerms(state);
     return { kind: "sessionOpened", alreadyOpen: true, durations, grantedCount: 0 };
   }
-  if (present !== undefined && present.incarnation < command.provenSince) {
+  // One process of a closed incarnation may be dead, but there were two.
+  const isDead = present !== undefined && present.incarnation >= command.provenSince;
+  if (present !== undefined && (!isDead || newest?.isClosed === true)) {
     return waitFor(state, scope, present);
   }
   const inherited = present === undefined ? [] : endRestarted(state, scope, present);
@@ -54,10 +60,12 @@ export function openSession(
     changes: [],
     // Before its first session it held nothing: that view is complete, too. But not before a second
     // one, by whose very entry the first may have ended, ranges and all.
-    changesFloor: newest === incarnation ? scope.revision : ((scope.revision - 1) as Revision),
+    changesFloor: isAgain ? scope.revision : ((scope.revision - 1) as Revision),
   };
   state.sessions.set(nodeId, session);
-  state.incarnations.set(nodeId, incarnation);
+  if (!isAgain) {
+    state.incarnations.set(nodeId, { incarnation, lastRenewal: undefined, isClosed: false });
+  }
   const order = nextLeaseOrder(state);
   extend(state, scope, session, BASE_KEYSPACE_ID, { order, asOf: scope.revision });
   const grantedCount =

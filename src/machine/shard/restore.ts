@@ -14,7 +14,7 @@ import type { HoldChange } from "./answers.ts";
 import { type Deadline, effectiveMs, outlasts } from "./grace.ts";
 import { deadlineMs, latestOf, remindOfStanding, resumeLease } from "./leases.ts";
 import { type DraftRow, MapDraft, NO_REPLICAS } from "./map-draft.ts";
-import { liveSession, ownerOf } from "./ranges.ts";
+import { isClosed, liveSession, ownerOf } from "./ranges.ts";
 import type { Keyspace, Session, ShardState, Staging } from "./state.ts";
 import {
   FOLLOWS,
@@ -78,7 +78,11 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
         return this.#setFields(stored);
       case "incarnation":
         if (!isAbove(incarnations.last()?.[0], stored.nodeId)) return "incarnations: order";
-        incarnations.set(stored.nodeId, stored.incarnation);
+        incarnations.set(stored.nodeId, {
+          incarnation: stored.incarnation,
+          lastRenewal: stored.lastRenewal,
+          isClosed: stored.isClosed,
+        });
         return undefined;
       case "session":
         return this.#addSession(stored);
@@ -112,8 +116,10 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
   #addSession(stored: Extract<StoredShard, { readonly kind: "session" }>): string | undefined {
     const { kind: _, ...fields } = stored;
     const { sessions, revision } = this.#state;
-    const { nodeId, changesFloor } = fields;
+    const { nodeId, incarnation, changesFloor } = fields;
     if (!isAbove(sessions.last()?.[0], nodeId)) return "sessions: order";
+    const isNewest = this.#state.incarnations.get(nodeId)?.incarnation === incarnation;
+    if (!isNewest) return "MS18: a session is the newest incarnation's";
     if (changesFloor > revision) return "MS10: changes are of the past";
     sessions.set(nodeId, { ...fields, standings: numberMap(), held: numberMap(), changes: [] });
     return undefined;
@@ -217,7 +223,8 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     if (intendedNodeId === undefined) return undefined;
     if (owner !== undefined) return "MS9: an intended range is unowned";
     const session = this.#state.sessions.get(intendedNodeId);
-    const isHere = session !== undefined && session.supersededUntilMs === 0;
+    const isAbsent = session === undefined || session.supersededUntilMs > 0;
+    const isHere = !isAbsent && !isClosed(this.#state, session);
     return isHere ? "MS9: an intended owner is not here" : undefined;
   }
 

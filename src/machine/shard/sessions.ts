@@ -5,10 +5,12 @@
 
 import type { HoldChange, LeaseTerm, RenewalAnswer, ShardResult } from "./answers.ts";
 import type { ExceptedSpan, Renew, Renewal } from "./commands.ts";
+import { defined } from "../../base/assert.ts";
 import { compareBytes } from "../../base/bytes.ts";
 import { bytesMap, type OrderedMap } from "../../base/ordered-map.ts";
 import { spansOverlap } from "../../base/span.ts";
 import { effectiveMs } from "./grace.ts";
+import { judgePair } from "./renewal-pairs.ts";
 import { detach, extend, nextLeaseOrder } from "./leases.ts";
 import { BASE_KEYSPACE_ID, type EntryScope, type Session, type ShardState } from "./state.ts";
 import type { RangeSlot } from "./types.ts";
@@ -28,12 +30,14 @@ export function renewSessions(state: ShardState, scope: EntryScope, command: Ren
   return { kind: "renewed", answers };
 }
 
-/** Law 8, for one session. What is due has ended before. */
+/** Law 8, for one session, after law 13. What is due has ended before. */
 function renewSession(state: ShardState, scope: EntryScope, renewal: Renewal): RenewalAnswer {
   const session = state.sessions.get(renewal.nodeId);
   if (session === undefined || session.incarnation !== renewal.incarnation) {
     return { kind: "noSession" };
   }
+  const stopped = judgeLine(state, renewal);
+  if (stopped !== undefined) return stopped;
   if (renewal.asOf > scope.revision) return { kind: "asOfAhead" };
   if (renewal.asOf < session.changesFloor) {
     return { kind: "viewTooOld", floor: session.changesFloor };
@@ -49,6 +53,24 @@ function renewSession(state: ShardState, scope: EntryScope, renewal: Renewal): R
   session.changesFloor = asOf;
   const changes: readonly HoldChange[] = [...session.changes];
   return { kind: "extended", durations: termsOfStandings(state, session), changes };
+}
+
+/** Whether the renewal comes from the process whose renewals were applied before (law 13). */
+function judgeLine(state: ShardState, renewal: Renewal): RenewalAnswer | undefined {
+  const { nodeId, pair } = renewal;
+  const line = defined(state.incarnations.get(nodeId), "a session's incarnation is known");
+  if (line.isClosed) return { kind: "sessionClosed" };
+  const last = line.lastRenewal;
+  switch (judgePair(last, renewal)) {
+    case "run":
+      state.incarnations.set(nodeId, { ...line, lastRenewal: pair });
+      return undefined;
+    case "late":
+      return { kind: "lateCopy", lastSequence: last?.sequence ?? 0 };
+    case "otherProcess":
+      state.incarnations.set(nodeId, { ...line, isClosed: true });
+      return { kind: "sessionClosed" };
+  }
 }
 
 function detachSpan(state: ShardState, session: Session, span: ExceptedSpan, order: number): void {

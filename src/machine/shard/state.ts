@@ -17,6 +17,7 @@ import {
 import { bytesMap, numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import { RequestMemory } from "../common/request-ids.ts";
 import type { HoldChange, ShardResult } from "./answers.ts";
+import type { RenewalPair } from "./commands.ts";
 import { DueQueue } from "./due-queue.ts";
 import type { MapDraft } from "./map-draft.ts";
 import type { RecordChange, ShardEvent } from "./events.ts";
@@ -64,6 +65,19 @@ export interface Session {
   changesFloor: Revision;
 }
 
+/** Immutable: it is replaced. Outlives the session, because late copies of renewals may come. */
+export interface NewestIncarnation {
+  readonly incarnation: Incarnation;
+  /** The last renewal that was applied; undefined: none yet. Its sequence never goes back. */
+  readonly lastRenewal: RenewalPair | undefined;
+  /**
+   * Two processes were found to be this incarnation. From then on it is renewed no more, nothing
+   * is granted to it, and it gives nothing up: the other process may still serve until its leases
+   * have run out. Never lifted.
+   */
+  readonly isClosed: boolean;
+}
+
 export interface Keyspace {
   readonly terms: KeyspaceTerms;
   /** By start key. They tile -inf to +inf. */
@@ -97,8 +111,8 @@ export class ShardState {
   readonly rangesById: Map<string, RangeSlot> = new Map();
   /** By node id. */
   readonly sessions: OrderedMap<string, Session> = stringMap();
-  /** The largest incarnation of each node that has opened a session here. */
-  readonly incarnations: OrderedMap<string, Incarnation> = stringMap();
+  /** Of each node, the largest incarnation that has opened a session here. Kept for good. */
+  readonly incarnations: OrderedMap<string, NewestIncarnation> = stringMap();
   /** How many ranges are intended for a node; a node without any has no entry. */
   readonly intendedCounts: OrderedMap<string, number> = stringMap();
   readonly imports: OrderedMap<string, Staging> = stringMap();

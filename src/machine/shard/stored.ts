@@ -12,9 +12,18 @@ import { bool, list, optional, struct, text, uint, union } from "../../base/code
 import { storedAnswerCodec, storedClientCodec, type StoredMemory } from "../common/request-ids.ts";
 import type { SnapshotForm } from "../common/snapshot-form.ts";
 import { type HoldChange, holdChangeCodec, type ShardResult, shardResultCodec } from "./answers.ts";
+import { renewalPairCodec } from "./commands.ts";
 import type { Grace } from "./grace.ts";
 import type { DraftRow } from "./map-draft.ts";
-import type { Extension, Keyspace, Session, ShardState, Staging, Standing } from "./state.ts";
+import type {
+  Extension,
+  Keyspace,
+  NewestIncarnation,
+  Session,
+  ShardState,
+  Staging,
+  Standing,
+} from "./state.ts";
 import {
   keyspaceTermsCodec,
   ownerCodec,
@@ -30,6 +39,7 @@ type NotInFields =
   | ("rangesById" | "intendedCounts" | "due" | "slotImages");
 
 export type StoredFields = Readonly<Omit<ShardState, NotInFields>>;
+export type StoredIncarnation = NewestIncarnation & { readonly nodeId: string };
 export type StoredSession = Readonly<Omit<Session, "standings" | "held" | "changes">>;
 export type StoredStanding = Readonly<Standing>;
 export type StoredKeyspace = Readonly<Omit<Keyspace, "ranges" | "unownedCount">>;
@@ -39,7 +49,7 @@ export type StoredImport = Readonly<Omit<Staging, "draft">>;
 /** In the order in which they stand; each is followed by those that belong to it. */
 export type StoredShard =
   | ({ readonly kind: "fields" } & StoredFields)
-  | { readonly kind: "incarnation"; readonly nodeId: string; readonly incarnation: Incarnation }
+  | ({ readonly kind: "incarnation" } & StoredIncarnation)
   | ({ readonly kind: "session" } & StoredSession)
   | ({ readonly kind: "standing" } & StoredStanding)
   | { readonly kind: "change"; readonly change: HoldChange }
@@ -79,7 +89,15 @@ const grace = struct<Grace>({ fromMs: uint, untilMs: uint });
 
 const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
   fields: [1, struct<StoredFields>({ leaseOrder: uint, grace })],
-  incarnation: [2, struct({ nodeId: text, incarnation })],
+  incarnation: [
+    2,
+    struct<StoredIncarnation>({
+      nodeId: text,
+      incarnation,
+      lastRenewal: optional(renewalPairCodec),
+      isClosed: bool,
+    }),
+  ],
   session: [
     3,
     struct<StoredSession>({

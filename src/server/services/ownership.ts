@@ -197,6 +197,7 @@ const OUTCOME_REASONS = {
   staleEpoch: "STALE_EPOCH",
   notOwner: "NOT_OWNER",
   notFound: "NOT_FOUND",
+  sessionClosed: "SESSION_CLOSED",
 } as const;
 
 function toItemOutcome({ rangeId, refused, currentEpoch }: RangeOutcome): api.ItemOutcome {

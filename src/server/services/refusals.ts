@@ -187,7 +187,16 @@ const SHARD_PHRASES: Readonly<Record<Refused["reason"], Phrase>> = {
     position: "inField",
   },
   notOwner: { reason: "NOT_OWNER", text: (id) => `range ${id} is owned by another node` },
+  sessionClosed: { reason: "SESSION_CLOSED", text: closedText },
 };
+
+/** Also of a renewal. */
+export function closedText(nodeId: string): string {
+  return (
+    `storage node ${nodeId} has two processes of one incarnation (a copied machine); its leases ` +
+    `run out: stop the copy, start the node again`
+  );
+}
 
 /** A shard's refusal. `describe` gives the descriptor of a range that it is about. */
 export function refuseByShard(

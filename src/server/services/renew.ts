@@ -13,7 +13,7 @@ import { BULK_BYTES_MAX } from "../../wire/limits.ts";
 import { refusal } from "../../wire/refusal.ts";
 import { type ClusterGroups, findKeyspace, shardOf } from "./cluster-groups.ts";
 import { shardHeader, toRangeRecord } from "./records.ts";
-import { refuseSubmit } from "./refusals.ts";
+import { closedText, refuseSubmit } from "./refusals.ts";
 import { exceptBytes, type RenewalBatcher } from "./renewal-batcher.ts";
 import { catchUp, unexpected } from "./shard-calls.ts";
 
@@ -31,7 +31,8 @@ export async function renew(
   const { nodeId, incarnation } = request.owner;
   const batcher = renewals.get(request.group);
   if (batcher === undefined) return failed(unexpected("no batcher"));
-  const renewal = { nodeId, incarnation, asOf: request.asOf, except: except.value };
+  const { asOf, pair, known } = request;
+  const renewal = { nodeId, incarnation, asOf, except: except.value, pair, known };
   const call = { timeoutMs: context.timeoutMs, isForwarded: false };
   const outcome = await batcher.renew([renewal], call);
   if (outcome.kind === "failed") return failed(refuseSubmit(shard.access, outcome));
@@ -74,7 +75,7 @@ async function findExcepted(
 }
 
 function refuseRenewal(
-  { owner, asOf }: api.RenewRequest,
+  { owner, asOf, pair }: api.RenewRequest,
   revision: Revision,
   answer: Exclude<RenewalAnswer, { readonly kind: "extended" }> | undefined,
 ): api.Refusal {
@@ -94,6 +95,15 @@ function refuseRenewal(
       const message = `the view is older than the changes kept; refresh it to at least ${floor}`;
       return refusal("VIEW_TOO_OLD", message, { metadata: { ...metadata, floor }, field: "as_of" });
     }
+    case "lateCopy": {
+      const last = String(answer.lastSequence);
+      const message =
+        `renewal ${pair.sequence} is an older copy, renewal ${last} was applied; a process that ` +
+        `never sent that one is a copy of ${nodeId}'s, and must stop`;
+      return refusal("LATE_COPY", message, { metadata: { ...metadata, last_sequence: last } });
+    }
+    case "sessionClosed":
+      return refusal("SESSION_CLOSED", closedText(nodeId), { metadata });
     case undefined:
       return unexpected("renewed");
   }

@@ -34,6 +34,9 @@ export type RenewalOutcome =
       readonly reason: SubmitFailure;
     };
 
+/** A sequence and a nonce, in their longest form. */
+const PAIR_BYTES_MAX = 16;
+
 /** Records of changes in one answer, about: below what peers accept as a forwarded result. */
 const CHANGES_BYTES_MAX = 512 * 1024;
 /** The lease terms in those answers, about: the two together fit a forwarded result. */
@@ -230,8 +233,8 @@ function boundChanges(
   });
 }
 
-function renewalBytes({ nodeId, except }: Renewal): number {
-  return nodeId.length + 20 + exceptBytes(except);
+function renewalBytes({ nodeId, except, known }: Renewal): number {
+  return nodeId.length + 20 + exceptBytes(except) + (known.length + 1) * PAIR_BYTES_MAX;
 }
 
 /** Bytes that the excepted spans of a renewal take in its entry, about. */

@@ -29,6 +29,7 @@ import type { ReleaseRequest as _cadastre_v1_ReleaseRequest, ReleaseRequest__Out
 import type { ReleaseResponse as _cadastre_v1_ReleaseResponse, ReleaseResponse__Output as _cadastre_v1_ReleaseResponse__Output } from './cadastre/v1/ReleaseResponse.ts';
 import type { RenewRequest as _cadastre_v1_RenewRequest, RenewRequest__Output as _cadastre_v1_RenewRequest__Output } from './cadastre/v1/RenewRequest.ts';
 import type { RenewResponse as _cadastre_v1_RenewResponse, RenewResponse__Output as _cadastre_v1_RenewResponse__Output } from './cadastre/v1/RenewResponse.ts';
+import type { RenewalPair as _cadastre_v1_RenewalPair, RenewalPair__Output as _cadastre_v1_RenewalPair__Output } from './cadastre/v1/RenewalPair.ts';
 import type { RequestId as _cadastre_v1_RequestId, RequestId__Output as _cadastre_v1_RequestId__Output } from './cadastre/v1/RequestId.ts';
 import type { Route as _cadastre_v1_Route, Route__Output as _cadastre_v1_Route__Output } from './cadastre/v1/Route.ts';
 import type { Span as _cadastre_v1_Span, Span__Output as _cadastre_v1_Span__Output } from './cadastre/v1/Span.ts';
@@ -74,6 +75,7 @@ export interface ProtoGrpcType {
       ReleaseResponse: MessageTypeDefinition<_cadastre_v1_ReleaseResponse, _cadastre_v1_ReleaseResponse__Output>
       RenewRequest: MessageTypeDefinition<_cadastre_v1_RenewRequest, _cadastre_v1_RenewRequest__Output>
       RenewResponse: MessageTypeDefinition<_cadastre_v1_RenewResponse, _cadastre_v1_RenewResponse__Output>
+      RenewalPair: MessageTypeDefinition<_cadastre_v1_RenewalPair, _cadastre_v1_RenewalPair__Output>
       RequestId: MessageTypeDefinition<_cadastre_v1_RequestId, _cadastre_v1_RequestId__Output>
       Route: MessageTypeDefinition<_cadastre_v1_Route, _cadastre_v1_Route__Output>
       Span: MessageTypeDefinition<_cadastre_v1_Span, _cadastre_v1_Span__Output>

@@ -123,12 +123,13 @@ function worldOf(
   };
 }
 
-function noNodeWorld(): Pick<NodeWorld, "clock" | "timers" | "openNodeData" | "takeSeat"> {
+function noNodeWorld(): Omit<NodeWorld, "catchInterrupt" | "wallNow"> {
   const none = (): Promise<never> => Promise.reject(new Error("no node in this test"));
   return {
     clock: { nowMs: () => 0 as MonotonicMs },
     timers: systemTimers,
     openNodeData: none,
+    freshNonce: () => 1,
     takeSeat: none,
   };
 }

@@ -18,6 +18,7 @@ import type {
 import { realClient } from "../support/clients.ts";
 import { delay } from "../support/real-cluster.ts";
 import type { GrantOutcome, Operation, Witness } from "../../history/judge.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 export const SHARD = 1 as GroupId;
 const KEYSPACE = "history";
@@ -110,7 +111,7 @@ export class Workload {
       await Promise.all(
         this.#owners.map((owner) =>
           this.#admin.ownership
-            .renew({ owner, group: SHARD, asOf, except: [] })
+            .renew({ owner, group: SHARD, asOf, except: [], ...SENT_AGAIN })
             .catch(ignoreFailure),
         ),
       );

@@ -14,6 +14,7 @@ import { CoordinationError } from "../../../src/client/errors.ts";
 import type { Owner } from "../../../src/wire/api.ts";
 import { realClient } from "../support/clients.ts";
 import { delay, RealCluster } from "../support/real-cluster.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 const REQUESTS = Number(process.env["SOAK_REQUESTS"] ?? 20_000);
 const SHARD = 1 as never;
@@ -145,7 +146,8 @@ class Load {
     for (let turn = 0; this.#done < REQUESTS; turn++) {
       const owner = this.#owners[(worker + turn * RENEWERS) % OWNERS] as Owner;
       const asOf = client.seenRevision(SHARD) ?? (0 as Revision);
-      const answer = client.ownership.renew({ owner, group: SHARD, asOf, except: [] });
+      const renewal = { owner, group: SHARD, asOf, except: [], ...SENT_AGAIN };
+      const answer = client.ownership.renew(renewal);
       if (await this.#counts(answer)) this.#renewals++;
     }
   }

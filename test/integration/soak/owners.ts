@@ -3,6 +3,7 @@
  * a live one keeps what it holds, a dead one loses it in time.
  */
 
+import { freshNonce } from "../../../src/fence/level/fresh-nonce.ts";
 import type { Epoch } from "../../../src/base/brands.ts";
 import type { Span } from "../../../src/base/span.ts";
 import type { Client } from "../../../src/client/client.ts";
@@ -31,6 +32,7 @@ export async function startOwner(endpoints: readonly string[], nodeId: string): 
     clock: systemClock,
     timers: systemTimers,
     epochs: volatileMemory(),
+    freshNonce,
   });
   return { nodeId, client, seat, deadAtMs: undefined };
 }

@@ -34,6 +34,8 @@ const record: fc.Arbitrary<RangeRecord> = fc.record({
   descriptorRevision: branded<Revision>(),
 });
 
+const pair = fc.record({ sequence: anyUint, nonce: anyUint });
+
 const renewals = fc.array(
   fc.record({
     nodeId: anyText,
@@ -42,6 +44,8 @@ const renewals = fc.array(
     except: fc.array(fc.record({ keyspaceId: anyUint, startKey: anyKey, endKey: maybe(anyKey) }), {
       maxLength: 3,
     }),
+    pair,
+    known: fc.array(pair, { maxLength: 3 }),
   }),
   { maxLength: 4 },
 );
@@ -120,6 +124,7 @@ const renewalAnswer: fc.Arbitrary<RenewalAnswer> = fc.oneof(
     ),
   }),
   fc.record({ kind: kind("viewTooOld"), floor: branded<Revision>() }),
+  fc.record({ kind: kind("lateCopy"), lastSequence: anyUint }),
 );
 
 export const anyResult: fc.Arbitrary<ShardResult> = fc.oneof(

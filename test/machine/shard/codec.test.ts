@@ -85,10 +85,16 @@ const COMMANDS: readonly Golden<ShardCommand>[] = [
             { keyspaceId: 1, startKey: utf8ToBytes(""), endKey: utf8ToBytes("z") },
             { keyspaceId: 2, startKey: utf8ToBytes("c"), endKey: undefined },
           ],
+          pair: { sequence: 6, nonce: 300 },
+          known: [
+            { sequence: 4, nonce: 5 },
+            { sequence: 5, nonce: 128 },
+          ],
         },
       ],
     },
-    bytes: "04  01 [01 61  07  8001  02 [01  00  01 01 7a] [02  01 63  00]]",
+    bytes: `04  01 [01 61  07  8001  02 [01  00  01 01 7a] [02  01 63  00]
+            06 ac02  02 [04 05] [05 8001]]`,
   },
   {
     value: { kind: "accept", ...NODE_A, ranges: RANGE_EPOCHS },
@@ -235,11 +241,13 @@ const RESULTS: readonly Golden<ShardResult>[] = [
         { kind: "noSession" },
         { kind: "asOfAhead" },
         { kind: "viewTooOld", floor: 200 as Revision },
+        { kind: "lateCopy", lastSequence: 300 },
+        { kind: "sessionClosed" },
       ],
     },
-    bytes: `06  04
+    bytes: `06  06
       [01  01 [01  02 6b73  b817  e807]  02 [0a 00 ${RECORD_BYTES}] [0b 04 ${UNOWNED_BYTES}]]
-      [02] [03] [04 c801]`,
+      [02] [03] [04 c801] [05 ac02] [06]`,
   },
   {
     value: {
@@ -324,13 +332,13 @@ test("the words of the stored forms keep their places", () => {
     "successorSet",
     "successorLifted",
   ]);
-  expect(RANGE_REFUSALS).toEqual(["staleEpoch", "notOwner", "notFound"]);
+  expect(RANGE_REFUSALS).toEqual(["staleEpoch", "notOwner", "notFound", "sessionClosed"]);
   expect(GRANT_OUTCOMES).toEqual(["granted", "successorRecorded", "alreadyOwner"]);
-  expect(REFUSAL_REASONS.slice(0, 21).join(" ")).toBe(
+  expect(REFUSAL_REASONS.slice(0, 22).join(" ")).toBe(
     "requestIdReused requestIdExpired seenRevisionAhead keyspaceNotFound rangeNotFound " +
       "invalidSplitKeys alreadyGranted noSession sessionLive staleIncarnation staleEpoch " +
       "epochAhead staleDescriptor leaseHeld successorRecorded noSuccessor repeatedRange " +
-      "importIncomplete importOutOfOrder importInvalid notOwner",
+      "importIncomplete importOutOfOrder importInvalid notOwner sessionClosed",
   );
 });
 

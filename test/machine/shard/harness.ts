@@ -34,6 +34,8 @@ import { deadlineMs } from "../../../src/machine/shard/leases.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
 import type { KeyspaceTerms, RangeRecord } from "../../../src/machine/shard/types.ts";
 
+import { SENT_AGAIN } from "../../sent-again.ts";
+
 export const GROUP = 1 as GroupId;
 
 export interface Step {
@@ -137,6 +139,7 @@ export class ShardHarness {
       incarnation: incarnation as Incarnation,
       asOf: asOf as Revision,
       except,
+      ...SENT_AGAIN,
     };
     return this.apply({ kind: "renew", renewals: [renewal] });
   }

@@ -14,6 +14,7 @@ import type { ExceptedSpan, Renewal, ShardCommand } from "../../../src/machine/s
 import { deadlineMs } from "../../../src/machine/shard/leases.ts";
 import { sessionRemainingMs } from "../../../src/machine/shard/sessions.ts";
 import { setDuration, ShardHarness } from "./harness.ts";
+import { randomPair } from "./random-pairs.ts";
 import { LeaseModel, type ModelRange, type ModelSession } from "./lease-model.ts";
 
 const NODES = ["a", "b", "c"] as const;
@@ -33,7 +34,7 @@ test("owners, epochs and deadlines agree with the naive model after every entry 
     }
   }
   const wanted = ["expired", "released", "successorSet", "successorLifted", "granted"];
-  wanted.push("restarted", "regranted");
+  wanted.push("restarted", "regranted", "lateCopy", "sessionClosed");
   wanted.push("extended", "viewTooOld", "asOfAhead", "noSession", "excepted");
   for (const what of [...wanted, "noop", "endedAtNoop", "grace", "cap", "durationChanged"]) {
     expect(seen.get(what) ?? 0, `the runs must reach ${what}`).toBeGreaterThan(20);
@@ -275,8 +276,8 @@ class Comparison {
         .map(({ rangeId, epoch }) => ({ rangeId, epoch: epoch as Epoch }));
       return { kind: "release", nodeId, incarnation, ranges };
     }
-    if (roll < 57) return this.#withdraw();
-    if (roll < 93) return { kind: "renew", renewals: this.#renewals() };
+    if (roll < 61) return this.#withdraw();
+    if (roll < 95) return { kind: "renew", renewals: this.#renewals() };
     return { kind: "expire" };
   }
 
@@ -315,13 +316,15 @@ class Comparison {
     if (prng.chance(0.2)) nodeIds.push(prng.pick(NODES));
     return nodeIds.map((nodeId) => {
       const back = prng.nextInteger(-2, prng.chance(0.1) ? 40 : 6);
+      const session = this.#model.sessions.get(nodeId);
       const except: ExceptedSpan[] = [];
       while (!this.#isPlain && prng.chance(0.35)) except.push(this.#exceptedSpan());
       return {
         nodeId,
-        incarnation: (this.#model.sessions.get(nodeId)?.incarnation ?? 1) as Incarnation,
+        incarnation: (session?.incarnation ?? 1) as Incarnation,
         asOf: Math.max(0, this.#model.revision + 1 - back) as Revision,
         except,
+        ...randomPair(prng, session && this.#model.line(session).last, 0.004),
       };
     });
   }

@@ -12,6 +12,7 @@ import type {
   GrantItem,
   OpenSession,
   Renewal,
+  RenewalPair,
   ShardCommand,
 } from "../../../src/machine/shard/commands.ts";
 
@@ -63,7 +64,15 @@ export interface ModelSession extends ModelOwner {
   keptAfter: number;
 }
 
-export type ModelRenewal = "noSession" | "asOfAhead" | "viewTooOld" | "extended";
+export type ModelRenewal =
+  | ("noSession" | "asOfAhead" | "viewTooOld" | "extended")
+  | ("lateCopy" | "sessionClosed");
+
+/** What is known of an incarnation's renewals, also after its session. */
+interface ModelLine {
+  last: RenewalPair | undefined;
+  isClosed: boolean;
+}
 
 export class LeaseModel {
   revision = 0;
@@ -73,6 +82,7 @@ export class LeaseModel {
   readonly ranges = new Map<string, ModelRange>();
   readonly sessions = new Map<string, ModelSession>();
   readonly #newest = new Map<string, number>();
+  readonly #lines = new Map<string, ModelLine>();
   #vacated: ModelRange[] = [];
 
   /** Answers what became of each renewal; empty for other commands. */
@@ -157,6 +167,7 @@ export class LeaseModel {
         for (const { rangeId, epoch } of command.ranges) {
           const range = this.ranges.get(rangeId);
           if (range?.epoch !== epoch || !isSame(range.owner, command)) continue;
+          if (this.line(command).isClosed) continue;
           this.#end(range, "released");
         }
         this.#grantToSuccessors();
@@ -209,7 +220,10 @@ export class LeaseModel {
     if (incarnation < newest) return;
     const present = this.sessions.get(nodeId);
     if (present?.incarnation === incarnation) return;
-    if (present !== undefined && present.incarnation < provenSince) {
+    if (this.line({ nodeId, incarnation }).isClosed) return;
+    const mayLive =
+      present !== undefined && (present.incarnation < provenSince || this.line(present).isClosed);
+    if (mayLive) {
       present.supersededUntilMs = this.endOf([...present.standings.values()]) + BASE_MS;
       return;
     }
@@ -230,10 +244,29 @@ export class LeaseModel {
     }
   }
 
-  /** Law 8, word by word. */
-  #renew({ nodeId, incarnation, asOf, except }: Renewal): ModelRenewal {
+  line({ nodeId, incarnation }: ModelOwner): ModelLine {
+    const name = `${nodeId}/${incarnation}`;
+    const line = this.#lines.get(name) ?? { last: undefined, isClosed: false };
+    this.#lines.set(name, line);
+    return line;
+  }
+
+  /** Law 8, word by word, after law 13's pairs. */
+  #renew({ nodeId, incarnation, asOf, except, pair, known }: Renewal): ModelRenewal {
     const session = this.sessions.get(nodeId);
     if (session?.incarnation !== incarnation) return "noSession";
+    const line = this.line(session);
+    if (line.isClosed) return "sessionClosed";
+    if (line.last !== undefined) {
+      const { sequence, nonce } = line.last;
+      const isLast = (one: RenewalPair): boolean =>
+        one.sequence === sequence && one.nonce === nonce;
+      if (pair.sequence < sequence) return "lateCopy";
+      line.isClosed =
+        pair.sequence === sequence ? pair.nonce !== nonce : !known.some((one) => isLast(one));
+      if (line.isClosed) return "sessionClosed";
+    }
+    line.last = pair;
     if (asOf > this.revision) return "asOfAhead";
     if (asOf < session.keptAfter) return "viewTooOld";
     for (const range of this.held(session)) {
@@ -259,7 +292,7 @@ export class LeaseModel {
       if (item.incarnation !== undefined && item.incarnation !== session.incarnation) return;
       const { owner, successor } = range;
       const isOther = owner !== undefined && !isSame(owner, session);
-      const isSuperseded = this.timeMs < session.supersededUntilMs;
+      const isSuperseded = this.timeMs < session.supersededUntilMs || this.line(session).isClosed;
       if (isSuperseded && (isOther || owner === undefined)) return;
       if (isOther && onlyUnowned) return;
       if (isOther && successor !== undefined && !isSame(successor, session)) return;
@@ -312,7 +345,8 @@ export class LeaseModel {
       if (successor === undefined) continue;
       const session = this.sessions.get(successor.nodeId);
       range.successor = undefined;
-      if (session?.incarnation === successor.incarnation) this.#give(range, session);
+      const isAlive = session?.incarnation === successor.incarnation;
+      if (isAlive && !this.line(session).isClosed) this.#give(range, session);
     }
   }
 

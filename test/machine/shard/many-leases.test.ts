@@ -12,6 +12,7 @@ import { checkShard } from "../../../src/machine/shard/invariants.ts";
 import { deadlineMs } from "../../../src/machine/shard/leases.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
 import { GROUP } from "./harness.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 const RANGES = 2_000;
 const OWNERS = ["a", "b", "c", "d"];
@@ -73,7 +74,7 @@ class BusyShard {
       for (const [at, nodeId] of OWNERS.entries()) {
         const isItsTurn = (this.timeMs - at * 700) % RENEW_MS === 0;
         if (this.areOwnersDead || !isItsTurn) continue;
-        const renewal = { nodeId, incarnation: 1 as Incarnation, except: [] };
+        const renewal = { nodeId, incarnation: 1 as Incarnation, except: [], ...SENT_AGAIN };
         const asOf = this.machine.revision as Revision;
         this.apply({ kind: "renew", renewals: [{ ...renewal, asOf }] });
       }

@@ -5,6 +5,7 @@ import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import type { Prng } from "../../../src/base/prng.ts";
 import type { ShardCommand } from "../../../src/machine/shard/commands.ts";
 import type { ShardHarness } from "./harness.ts";
+import { randomPair } from "./random-pairs.ts";
 
 export const NODES = ["a", "b", "c"] as const;
 const KEYS = ["b", "d", "f", "h", "j", "m", "p", "t", "x"] as const;
@@ -124,6 +125,7 @@ function renewCommand(prng: Prng, shard: ShardHarness): ShardCommand {
           },
         ]
       : [],
+    ...randomPair(prng, shard.machine.state.incarnations.get(nodeId)?.lastRenewal),
   }));
   return { kind: "renew", renewals };
 }

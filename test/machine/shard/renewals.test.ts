@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import type { Incarnation, Revision } from "../../../src/base/brands.ts";
 import { changesOf, excepted, renewalOf, ShardHarness, shardWithOwner } from "./harness.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 /** Three ranges "", g, p of a 3 s keyspace; node "a" holds all, "b" has a session. */
 function threeRanges(): { shard: ShardHarness; keyspaceId: number; ids: readonly string[] } {
@@ -219,11 +220,11 @@ test("two renewals of one session in one entry are judged one after the other", 
   const { result } = shard.apply({
     kind: "renew",
     renewals: [
-      { nodeId: "a", incarnation, asOf, except },
-      { nodeId: "b", incarnation, asOf, except: [] },
-      { nodeId: "a", incarnation, asOf: (asOf - 1) as Revision, except: [] },
-      { nodeId: "x", incarnation, asOf, except: [] },
-      { nodeId: "a", incarnation: 2 as Incarnation, asOf, except: [] },
+      { nodeId: "a", incarnation, asOf, except, ...SENT_AGAIN },
+      { nodeId: "b", incarnation, asOf, except: [], ...SENT_AGAIN },
+      { nodeId: "a", incarnation, asOf: (asOf - 1) as Revision, except: [], ...SENT_AGAIN },
+      { nodeId: "x", incarnation, asOf, except: [], ...SENT_AGAIN },
+      { nodeId: "a", incarnation: 2 as Incarnation, asOf, except: [], ...SENT_AGAIN },
     ],
   });
   if (result.kind !== "renewed") throw new Error("a renewal is answered");

@@ -23,6 +23,7 @@ import {
   snapshotOf,
   type Subject,
 } from "../snapshots.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 import { GROUP } from "./harness.ts";
 import { RandomRun } from "./random-run.ts";
 
@@ -47,6 +48,8 @@ function grantOf(nodeId: string, epoch: number, descriptor: number): GrantItem {
     incarnation: undefined,
   };
 }
+
+const PAIRS = { pair: { sequence: 2, nonce: 300 }, known: [{ sequence: 1, nonce: 5 }] };
 
 /** One request for each kind of record, in which every optional field is once present. */
 const REQUESTS: readonly ShardRequest["command"][] = [
@@ -96,7 +99,7 @@ const REQUESTS: readonly ShardRequest["command"][] = [
   { kind: "openSession", ...ids("b", 300), ...at() },
   { kind: "grant", items: [grantOf("b", 8, 8)], onlyUnowned: false },
   { kind: "accept", ...ids("a", 7), ranges: [{ rangeId: "1.2.0", epoch: 8 as Epoch }] },
-  { kind: "renew", renewals: [{ ...ids("a", 7), asOf: 9 as Revision, except: [] }] },
+  { kind: "renew", renewals: [{ ...ids("a", 7), asOf: 9 as Revision, except: [], ...PAIRS }] },
 ];
 
 function goldenShard(): ShardMachine {
@@ -122,8 +125,8 @@ const GOLDEN = [
   "43445354 01 01", // magic, shard, version
   "04 01 0d ac02", // position: group 1, revision 13, time 300
   "06 01 05 ac02 cc21", // last lease order 5; grace from 300 until 4300
-  "04 02 0161 07", // newest incarnation of a: 7
-  "05 02 0162 ac02", // of b: 300
+  "09 02 0161 07 01 02 ac02 00", // incarnation of a: 7, renewed as 2 of nonce 300, not closed
+  "07 02 0162 ac02 00 00", // of b: 300, not renewed yet
   "0e 03 0161 07 07 02 03613a31 0169", // session a: opened at 7, addresses a:1 and i,
   "00 09", // not superseded, changes kept above 9
   "0f 04 00 bc50 cc9e01 01 05 09 bc50 cc9e01", // base standing to 10300, with grace to 20300;
@@ -184,6 +187,7 @@ function check(machine: ShardMachine): void {
     incarnation,
     asOf: machine.revision,
     except: [],
+    ...SENT_AGAIN,
   }));
   // A position or time at the edge of its numbers leaves no room for another entry.
   if (machine.revision > 2 ** 43 || state.timeMs > 2 ** 50) return;

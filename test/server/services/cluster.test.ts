@@ -20,6 +20,7 @@ import {
   services,
   WAIT,
 } from "./harness.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 function portOf(
   cluster: VirtualCluster,
@@ -144,7 +145,7 @@ test("metrics count proposals, watches and renewals by how they ended", async ()
   const owner = await join(cluster, follower, "n1");
   const asOf = revisionAt(cluster, leader, SHARD);
   const { ownership } = services(cluster, follower);
-  const renewal = { owner, group: SHARD, asOf, except: [] };
+  const renewal = { owner, group: SHARD, asOf, except: [], ...SENT_AGAIN };
   await cluster.answer(ownership.renew(renewal, WAIT));
   await cluster.result(ownership.renew({ ...renewal, owner: { ...owner, nodeId: "n2" } }, WAIT));
   const { renewals, watches, groups } = portOf(cluster, follower).metrics();

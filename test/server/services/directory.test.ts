@@ -23,6 +23,7 @@ import {
   services,
   WAIT,
 } from "./harness.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 function lookup(
   cluster: VirtualCluster,
@@ -114,7 +115,8 @@ test("a call of several steps answers within the caller's time, not once per ste
   const except = ["a", "b", "c"].map((keyspace) => ({ keyspace, span }));
   const owner = { nodeId: "n1", incarnation: 1 as never };
   const calls = [
-    () => ownership.renew({ owner, group: SHARD, asOf: 0 as Revision, except }, context),
+    () =>
+      ownership.renew({ owner, group: SHARD, asOf: 0 as Revision, except, ...SENT_AGAIN }, context),
     () => ownership.openSession({ owner, group: SHARD }, context),
     () => directory.listNodes({ pageSize: 0, pageToken: "" }, context),
     () => keyspaces.listKeyspaces({ pageSize: 0, pageToken: "" }, context),

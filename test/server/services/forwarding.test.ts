@@ -26,6 +26,7 @@ import {
   services,
   WAIT,
 } from "./harness.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 const INTERVAL_MS = 50;
 
@@ -51,7 +52,10 @@ async function renewAll(
 ): Promise<boolean[]> {
   const calls = cluster.runningIds.flatMap((id) =>
     owners.map((owner) =>
-      services(cluster, id).ownership.renew({ owner, group: SHARD, asOf, except: [] }, WAIT),
+      services(cluster, id).ownership.renew(
+        { owner, group: SHARD, asOf, except: [], ...SENT_AGAIN },
+        WAIT,
+      ),
     ),
   );
   const results: boolean[] = [];
@@ -112,7 +116,7 @@ test("renewals that waited out an election reach the next leader as one entry pe
   for (let round = 0; round < 80; round++) {
     for (const id of cluster.runningIds) {
       const owner = owners[round % owners.length] as Owner;
-      const request = { owner, group: SHARD, asOf, except: [] };
+      const request = { owner, group: SHARD, asOf, except: [], ...SENT_AGAIN };
       calls.push(services(cluster, id).ownership.renew(request, WAIT));
     }
     await cluster.clock.advance(INTERVAL_MS / 2);
@@ -135,7 +139,7 @@ test("a forwarded command that finds no leader goes back, and is never forwarded
   const asOf = revisionAt(cluster, leader, SHARD);
   const [third] = others(cluster, leader, follower) as [ServerId];
   const machine = new ShardMachine(SHARD);
-  const renewal: Renewal = { ...owner, asOf, except: [] };
+  const renewal: Renewal = { ...owner, asOf, except: [], ...SENT_AGAIN };
   const command = machine.encodeRequest({
     requestId: undefined,
     command: { kind: "renew", renewals: [renewal] },
@@ -200,7 +204,7 @@ function fakeBatcher(termsBytes = 0): {
 }
 
 function renewalOf(nodeId: string): Renewal {
-  return { nodeId, incarnation: 1 as never, asOf: 1 as Revision, except: [] };
+  return { nodeId, incarnation: 1 as never, asOf: 1 as Revision, except: [], ...SENT_AGAIN };
 }
 
 const NOT_LEADER = { kind: "failed", outcome: "notApplied", reason: "notLeader" } as const;
@@ -282,7 +286,7 @@ test("changes that outgrow an answer are cut short: the owner refreshes its view
   const asOf = revisionAt(cluster, leader, SHARD);
   const owner = await join(cluster, leader, "n1");
   for (const id of [follower, leader]) {
-    const view = { owner, group: SHARD, asOf, except: [] };
+    const view = { owner, group: SHARD, asOf, except: [], ...SENT_AGAIN };
     const refused = await cluster.result(services(cluster, id).ownership.renew(view, WAIT));
     expect(refused).toMatchObject({ ok: false, error: { reason: "VIEW_TOO_OLD" } });
     if (refused.ok) continue;

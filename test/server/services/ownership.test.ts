@@ -30,13 +30,14 @@ import {
   services,
   WAIT,
 } from "./harness.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 function renewRequest(
   owner: Owner,
   asOf: Revision,
   more: Partial<RenewRequest> = {},
 ): RenewRequest {
-  return { owner, group: SHARD, asOf, except: [], ...more };
+  return { owner, group: SHARD, asOf, except: [], ...SENT_AGAIN, ...more };
 }
 
 function renew(
@@ -264,6 +265,40 @@ test("a renewal that does not fit is refused by name, and by field where one is 
     ok: false,
     error: { reason: "VIEW_TOO_OLD", field: "as_of", metadata: { floor: String(now) } },
   });
+});
+
+test("two processes of one incarnation are told so through every server, and run out (law 13)", async () => {
+  const cluster = await clusterWith();
+  const { leader, follower } = await followerAndLeader(cluster);
+  const owner = await join(cluster, leader, "n1");
+  await grant(cluster, leader, [0], owner);
+  const asOf = revisionAt(cluster, leader, SHARD);
+  const renewAs = (sequence: number, nonce: number, ...known: RenewRequest["known"]) => {
+    const request = renewRequest(owner, asOf, { pair: { sequence, nonce }, known });
+    return cluster.result(services(cluster, follower).ownership.renew(request, WAIT));
+  };
+  expect(await renewAs(1, 10)).toMatchObject({ ok: true });
+  expect(await renewAs(2, 20, { sequence: 1, nonce: 10 })).toMatchObject({ ok: true });
+  expect(await renewAs(1, 10)).toMatchObject({
+    ok: false,
+    error: { reason: "LATE_COPY", metadata: { last_sequence: "2" } },
+  });
+  const closed = { ok: false, error: { reason: "SESSION_CLOSED", metadata: { node_id: "n1" } } };
+  expect(await renewAs(3, 33, { sequence: 1, nonce: 10 })).toMatchObject(closed);
+  expect(await renewAs(3, 30, { sequence: 2, nonce: 20 })).toMatchObject(closed);
+  const [range] = await ranges(cluster, leader);
+  if (range === undefined) throw new Error("there is a range");
+  const { ownership } = services(cluster, follower);
+  const release = ownership.release({ owner, group: SHARD, ranges: [held(range)] }, WAIT);
+  expect((await cluster.answer(release)).outcomes).toMatchObject([{ refused: "SESSION_CLOSED" }]);
+  const again = ownership.openSession({ owner, group: SHARD }, WAIT);
+  expect(await cluster.result(again)).toMatchObject({
+    ok: false,
+    error: { reason: "SESSION_CLOSED" },
+  });
+  await cluster.clock.advance(6_100);
+  const [after] = await ranges(cluster, leader);
+  expect(after?.descriptor.owner).toBeUndefined();
 });
 
 test("a grant is all or nothing, and names the item whose expectation fails", async () => {

@@ -83,6 +83,7 @@ const BY_SHARD: Record<RefusalReason, readonly [Reason, string | undefined, item
   importOutOfOrder: ["IMPORT_INCOMPLETE", "part", 2],
   importInvalid: ["INVALID", "rows[2]", 2],
   notOwner: ["NOT_OWNER", undefined],
+  sessionClosed: ["SESSION_CLOSED", undefined],
 };
 
 describe("a shard's refusal", () => {

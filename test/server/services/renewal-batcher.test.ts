@@ -20,6 +20,7 @@ import {
   type RenewalOutcome,
 } from "../../../src/server/services/renewal-batcher.ts";
 import { VirtualClock } from "../../../src/testing/virtual-clock.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
 
 const INTERVAL_MS = 100;
 const GROUP = 1 as GroupId;
@@ -31,6 +32,7 @@ function renewal(nodeId: string, exceptedBytes = 0): Renewal {
     incarnation: 1 as Incarnation,
     asOf: 5 as Revision,
     except: exceptedBytes > 0 ? [except] : [],
+    ...SENT_AGAIN,
   };
 }
 

@@ -30,6 +30,8 @@ export const Reason = {
   IMPORT_INCOMPLETE: 'IMPORT_INCOMPLETE',
   CLUSTER_MISMATCH: 'CLUSTER_MISMATCH',
   INTERNAL: 'INTERNAL',
+  SESSION_CLOSED: 'SESSION_CLOSED',
+  LATE_COPY: 'LATE_COPY',
 } as const;
 
 export type Reason =
@@ -91,5 +93,9 @@ export type Reason =
   | 27
   | 'INTERNAL'
   | 28
+  | 'SESSION_CLOSED'
+  | 29
+  | 'LATE_COPY'
+  | 30
 
 export type Reason__Output = typeof Reason[keyof typeof Reason]
