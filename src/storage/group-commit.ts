@@ -74,6 +74,7 @@ export interface LevelLogStoreOptions {
   readonly acknowledged: Omit<AcknowledgementsOptions, "onRejected">;
   /** A write was rejected: the process must end. Called at most once. */
   readonly onFatal: (error: StorageError) => void;
+  readonly compactedBytesMin?: number;
 }
 
 export class LevelLogStore implements LogStore, StoreMemory {
@@ -94,7 +95,7 @@ export class LevelLogStore implements LogStore, StoreMemory {
   #onIdle: (() => void) | undefined;
 
   constructor(options: LevelLogStoreOptions) {
-    const { db, dir, recovered } = options;
+    const { db, dir, recovered, compactedBytesMin } = options;
     this.#db = db;
     this.#dir = dir;
     this.#logs = new Map(recovered.groups.map(({ log }) => [log.group, log]));
@@ -103,7 +104,12 @@ export class LevelLogStore implements LogStore, StoreMemory {
     this.#admission = recovered.isAdmitted ? Promise.resolve() : undefined;
     this.#onFatal = options.onFatal;
     const onRejected = (error: unknown): void => this.#fail(error);
-    this.#trimmer = new Trimmer({ db, isWriting: () => this.#isWriting, onRejected });
+    this.#trimmer = new Trimmer({
+      db,
+      isWriting: () => this.#isWriting,
+      onRejected,
+      ...(compactedBytesMin !== undefined && { compactedBytesMin }),
+    });
     this.#acknowledgements = new Acknowledgements({ ...options.acknowledged, onRejected });
     for (const { remains } of recovered.groups) {
       if (remains !== undefined) this.#trimmer.add(remains);

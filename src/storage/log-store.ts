@@ -66,16 +66,31 @@ export interface OpenOptions {
   readonly timers: Pick<Timers, "after">;
   /** Called at most once, when a write was rejected: the process must end then. */
   readonly onFatal: (error: StorageError) => void;
+  /** Bytes of deleted entries from which on LevelDB is asked for their space. */
+  readonly compactedBytesMin?: number;
+}
+
+/** What a data directory is written through: the seam at which tests end a process. */
+export interface StoreDisk {
+  readonly files: FileStore;
+  readonly openDb: typeof openLevelDb;
+}
+
+function nodeDisk(dir: string): StoreDisk {
+  return { files: new NodeFileStore(dir), openDb: openLevelDb };
 }
 
 /**
  * Opens the store of an existing server. Rejects with a StorageError whose code and message say
  * why the server cannot start, or take part (isDistrust).
  */
-export async function openLogStore(options: OpenOptions): Promise<OpenedLogStore> {
+export async function openLogStore(
+  options: OpenOptions,
+  disk: StoreDisk = nodeDisk(options.dir),
+): Promise<OpenedLogStore> {
   const { dir } = options;
+  const { files } = disk;
   const raftDir = raftDirOf(dir);
-  const files = new NodeFileStore(dir);
   try {
     if ((await inspectDataDir(dir)) !== "initialised") {
       throw new StorageError("notInitialised", { dir, what: `there is no server in ${dir}` });
@@ -83,7 +98,7 @@ export async function openLogStore(options: OpenOptions): Promise<OpenedLogStore
     const storeUuid = await readMarker(files, dir);
     if (!(await isUsableDirectory(raftDir))) throw missing(dir, "its log store");
     await checkFilesBeforeOpen(raftDir);
-    const db = await openLevelDb(raftDir, "openExisting");
+    const db = await disk.openDb(raftDir, "openExisting");
     return await closeOnFailure(db, async () => {
       await syncPath(raftDir);
       await checkTextLogs(raftDir);
@@ -101,12 +116,16 @@ export async function openLogStore(options: OpenOptions): Promise<OpenedLogStore
  * Creates the store of a new server; open it afterwards. Rejects with a StorageError, with
  * `alreadyInitialised` when a server lives there. Safe to repeat after any failure or crash.
  */
-export async function createLogStore(options: {
-  readonly dir: string;
-  readonly identity: StoreIdentity;
-  readonly replicas: readonly NewReplica[];
-}): Promise<void> {
+export async function createLogStore(
+  options: {
+    readonly dir: string;
+    readonly identity: StoreIdentity;
+    readonly replicas: readonly NewReplica[];
+  },
+  disk: StoreDisk = nodeDisk(options.dir),
+): Promise<void> {
   const { dir, identity, replicas } = options;
+  const { files } = disk;
   const raftDir = raftDirOf(dir);
   try {
     const found = await inspectDataDir(dir);
@@ -115,8 +134,7 @@ export async function createLogStore(options: {
     }
     await createDirectory(dir);
     if (found === "neverInitialised") await setAside(dir, identity.storeUuid);
-    const db = await openLevelDb(raftDir, "createNew");
-    const files = new NodeFileStore(dir);
+    const db = await disk.openDb(raftDir, "createNew");
     await closeOnFailure(db, () => writeFirstRecords(db, files, { identity, replicas }));
     await db.close();
     await syncPath(raftDir);
@@ -135,7 +153,7 @@ export async function attachLogStore(
   files: FileStore,
   options: OpenOptions,
 ): Promise<OpenedLogStore> {
-  const { dir, expect, timers, onFatal } = options;
+  const { dir, expect, timers, onFatal, compactedBytesMin } = options;
   const recovered = await recoverStore(db, raftDirOf(dir), expect);
   const { identity, isAdmitted, groups } = recovered;
   const content = await readAcknowledged(files, dir);
@@ -148,7 +166,14 @@ export async function attachLogStore(
     content,
     groups: groups.map(({ log }) => acknowledgedOf(log)),
   };
-  const store = new LevelLogStore({ db, dir: raftDirOf(dir), recovered, acknowledged, onFatal });
+  const store = new LevelLogStore({
+    db,
+    dir: raftDirOf(dir),
+    recovered,
+    acknowledged,
+    onFatal,
+    ...(compactedBytesMin !== undefined && { compactedBytesMin }),
+  });
   await store.settle();
   const replicas = groups.map(({ configuration, bounds, log, entries }) => {
     const { hardState, base } = bounds;
