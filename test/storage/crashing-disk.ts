@@ -39,6 +39,8 @@ export class CrashingDisk implements StoreDisk {
   readonly files: FileStore;
   /** What was asked for so far, and whether it can happen in part. */
   readonly points: { readonly name: string; readonly hasPart: boolean }[] = [];
+  /** What was done so far. */
+  readonly finished: string[] = [];
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
   readonly #dir: string;
@@ -211,7 +213,11 @@ export class CrashingDisk implements StoreDisk {
     await this.#alive();
     const point = this.points.length;
     this.points.push({ name, hasPart: part !== undefined });
-    if (point !== this.#crashAt?.point) return whole();
+    if (point !== this.#crashAt?.point) {
+      const result = await whole();
+      this.finished.push(name);
+      return result;
+    }
     this.#hasEnded = true;
     if (this.#crashAt.crash === "part") await part?.();
     else if (this.#crashAt.crash !== "before") await whole();
