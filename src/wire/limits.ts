@@ -5,6 +5,7 @@
 
 import { assert } from "../base/assert.ts";
 import { GRACE_MS } from "../base/lease-timing.ts";
+import { RECENT_REVISION_MS, REQUEST_MEMORY_MS } from "../base/request-timing.ts";
 
 /** Bytes of a key. Small, because every descriptor carries two and every event some of those. */
 export const KEY_BYTES_MAX: number = 4 * 1024;
@@ -53,5 +54,9 @@ assert(RENEW_MS_MIN * RENEWALS_PER_LEASE <= LEASE_MS_MIN, "the shortest lease ca
 assert(
   LEASE_MS_DEFAULT / RENEWALS_PER_LEASE <= GRACE_MS,
   "after a change of leaders, every owner of default leases comes to renew once",
+);
+assert(
+  5 * (DEADLINE_MS_MAX + RECENT_REVISION_MS) <= REQUEST_MEMORY_MS,
+  "a request id outlives the longest wait of a call by far",
 );
 assert(BULK_BYTES_MAX * 4 <= REQUEST_BYTES_MAX, "bulk of many short keys fits a request");

@@ -94,6 +94,7 @@ export const ROOT_REFUSALS = [
   "groupNotFound",
   "nodeIdTaken",
   "tooManyKeyspaces",
+  "requestMemoryFull",
 ] as const;
 
 /** Nothing was changed. */

@@ -5,6 +5,12 @@
 
 import { assert } from "../../base/assert.ts";
 import { bytesEqual } from "../../base/bytes.ts";
+import {
+  flawOfMemory,
+  lossOfMemory,
+  type MemoryPicture,
+  pictureOfMemory,
+} from "../common/request-checks.ts";
 import type { RootState } from "./state.ts";
 import type { KeyspaceRecord, NodeRecord } from "./types.ts";
 
@@ -14,6 +20,7 @@ export interface RootPicture {
   readonly timeMs: number;
   readonly keyspaces: readonly KeyspaceRecord[];
   readonly nodes: readonly NodeRecord[];
+  readonly requests: MemoryPicture;
 }
 
 export function pictureOfRoot(state: RootState): RootPicture {
@@ -22,6 +29,7 @@ export function pictureOfRoot(state: RootState): RootPicture {
     timeMs: state.timeMs,
     keyspaces: [...state.keyspaces.values()],
     nodes: [...state.nodes.values()],
+    requests: pictureOfMemory(state.requests),
   };
 }
 
@@ -38,6 +46,8 @@ export function checkRoot(state: RootState): void {
     assert(predecessor < incarnation, "MR3: a predecessor registered before");
     assert(provenSince <= incarnation && provenSince > 0, "MR3: a chain of proofs has a beginning");
   }
+  const flaw = flawOfMemory(state.requests, state.revision);
+  assert(flaw === undefined, `MR8: ${flaw}`);
 }
 
 function checkSpans(state: RootState, { spans }: KeyspaceRecord): void {
@@ -56,6 +66,8 @@ function checkSpans(state: RootState, { spans }: KeyspaceRecord): void {
 export function checkRootDelta(before: RootPicture, state: RootState): void {
   assert(state.revision === before.revision + 1, "MR4: the revision goes up by one");
   assert(state.timeMs >= before.timeMs, "MR4: log time never goes back");
+  const loss = lossOfMemory(before.requests, state.requests);
+  assert(loss === undefined, `MR9: ${loss}`);
   for (const earlier of before.keyspaces) {
     const now = state.keyspaces.get(earlier.keyspaceId);
     assert(now !== undefined, "MR5: a keyspace does not vanish");

@@ -19,7 +19,7 @@ import { decode, encode } from "../../base/codec.ts";
 import type { Result } from "../../base/result.ts";
 import { digestOfCut } from "../common/record-cut.ts";
 import { RecordRestore } from "../common/record-restore.ts";
-import { answerOnce } from "../common/request-ids.ts";
+import { answerOnce } from "../common/answer-once.ts";
 import type {
   AppliedEntry,
   EntryMeta,
@@ -81,6 +81,7 @@ export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEv
     state.revision = revision;
     state.timeMs = meta.timeMs;
     this.#events = [];
+    state.requests.pass(meta.timeMs, revision);
     const answer = request === undefined ? undefined : this.#answer(request);
     return { revision, answer, events: this.#events };
   }
@@ -130,7 +131,7 @@ export class RootMachine implements GroupMachine<RootRequest, RootAnswer, RootEv
     return answerOnce(this.state.requests, {
       requestId,
       revision: this.state.revision,
-      fingerprint: () => encode(rootCommandCodec, command),
+      effect: () => encode(rootCommandCodec, command),
       run: () => this.#run(command),
       refuse: (reason, clientId) => refuse(reason, clientId),
     });

@@ -1,16 +1,21 @@
 /**
  * The root's records in a snapshot, in the order of the state below: its own fields, keyspaces by
- * id, nodes by name, remembered answers by client and sequence. Golden tests hold the form.
+ * id, nodes by name, the floor of request ids, remembered answers by client and sequence. Golden
+ * tests hold the form.
  */
 
 import { ROOT_GROUP } from "../../base/brands.ts";
 import { type Codec, optional, struct, uint, union } from "../../base/codec.ts";
 import { RecordCut } from "../common/record-cut.ts";
 import type { StateBuilder } from "../common/record-restore.ts";
-import { storedAnswerCodec, storedClientCodec, type StoredMemory } from "../common/request-ids.ts";
+import {
+  storedAnswerCodec,
+  storedClientCodec,
+  storedFloorCodec,
+  type StoredMemory,
+} from "../common/request-ids.ts";
 import type { SnapshotForm, SnapshotPosition } from "../common/snapshot-form.ts";
 import type { SnapshotCut } from "../group.ts";
-import { type RootResult, rootResultCodec } from "./commands.ts";
 import { emptyRoot, type RootState } from "./state.ts";
 import {
   clusterRecordCodec,
@@ -31,7 +36,7 @@ export type StoredRoot =
   | ({ readonly kind: "fields" } & StoredFields)
   | { readonly kind: "keyspace"; readonly keyspace: KeyspaceRecord }
   | { readonly kind: "node"; readonly node: NodeRecord }
-  | StoredMemory<RootResult>;
+  | StoredMemory;
 
 const storedRootCodec: Codec<StoredRoot> = union<StoredRoot>({
   fields: [
@@ -41,7 +46,8 @@ const storedRootCodec: Codec<StoredRoot> = union<StoredRoot>({
   keyspace: [2, struct({ keyspace: keyspaceRecordCodec })],
   node: [3, struct({ node: nodeRecordCodec })],
   client: [4, storedClientCodec],
-  answer: [5, storedAnswerCodec(rootResultCodec)],
+  answer: [5, storedAnswerCodec],
+  floor: [6, storedFloorCodec],
 });
 
 /** Versions: 1, the first. */
@@ -96,14 +102,16 @@ export class RootBuilder implements StateBuilder<StoredRoot> {
         return this.#addKeyspace(record.keyspace);
       case "node":
         return this.#addNode(record.node);
+      case "floor":
       case "client":
       case "answer":
-        return this.#state.requests.restore(record);
+        return this.#state.requests.restore(record, this.#state);
     }
   }
 
   end(): string | undefined {
-    return this.#last === undefined ? "it has no records" : undefined;
+    const isWhole = this.#last === "floor" || this.#last === "answer";
+    return isWhole ? undefined : "records are missing";
   }
 
   install(): void {
@@ -139,6 +147,7 @@ const FOLLOWS: Readonly<Record<StoredRoot["kind"], readonly (StoredRoot["kind"] 
   fields: [undefined],
   keyspace: ["fields", "keyspace"],
   node: ["fields", "keyspace", "node"],
-  client: ["fields", "keyspace", "node", "client", "answer"],
+  floor: ["fields", "keyspace", "node"],
+  client: ["floor", "answer"],
   answer: ["client", "answer"],
 };

@@ -5,8 +5,8 @@
 
 import { type LogIndex, type LogTimeMs, type Revision, revisionOf } from "../../base/brands.ts";
 import { numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
-import { RequestMemory } from "../common/request-ids.ts";
-import type { RootResult } from "./commands.ts";
+import { RequestMemory } from "../common/request-memory.ts";
+import { type RootResult, rootResultCodec } from "./commands.ts";
 import type { ClusterRecord, KeyspaceRecord, NodeRecord } from "./types.ts";
 
 /** Only the root machine changes it, inside apply(). */
@@ -25,15 +25,16 @@ export interface RootState {
 }
 
 export function emptyRoot(generation: number): RootState {
+  const revision = revisionOf(generation, 0 as LogIndex);
   return {
     generation,
-    revision: revisionOf(generation, 0 as LogIndex),
+    revision,
     timeMs: 0 as LogTimeMs,
     cluster: undefined,
     keyspaces: numberMap(),
     keyspaceIds: stringMap(),
     lastKeyspaceId: 0,
     nodes: stringMap(),
-    requests: new RequestMemory(),
+    requests: new RequestMemory(revision, rootResultCodec),
   };
 }

@@ -70,6 +70,7 @@ export const REFUSAL_REASONS = [
   "importInvalid",
   "notOwner",
   "sessionClosed",
+  "requestMemoryFull",
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 

@@ -4,7 +4,7 @@
  *   sessions       their own fields and standings are copied; changes by reference and length,
  *                  which is right because the list is only appended to or replaced
  *   staged rows    by reference and length: a draft's rows are only appended to
- *   answers        the memory keeps what its clients were (request-ids.ts)
+ *   answers        frozen views of the memory's maps (request-memory.ts)
  */
 
 import type { FrozenMap } from "../../base/ordered-map.ts";

@@ -8,6 +8,12 @@ import { assert, defined } from "../../base/assert.ts";
 import { GRACE_MS } from "../../base/lease-timing.ts";
 import { bytesEqual, bytesToHex, compareBytes } from "../../base/bytes.ts";
 import { isValidSpan } from "../../base/span.ts";
+import {
+  flawOfMemory,
+  lossOfMemory,
+  type MemoryPicture,
+  pictureOfMemory,
+} from "../common/request-checks.ts";
 import { nextDueMs } from "./due.ts";
 import type { ShardEvent } from "./events.ts";
 import { effectiveMs, type Grace, outlasts } from "./grace.ts";
@@ -21,6 +27,7 @@ export interface ShardPicture {
   readonly revision: number;
   readonly timeMs: number;
   readonly grace: Grace;
+  readonly requests: MemoryPicture;
   /** By range id. */
   readonly ranges: ReadonlyMap<string, RangePicture>;
   /** By node id. */
@@ -48,7 +55,8 @@ export function pictureOfShard(state: ShardState): ShardPicture {
   }
   const { revision, timeMs, grace } = state;
   const incarnations = new Map(state.incarnations.entries());
-  return { revision, timeMs, grace, ranges, incarnations };
+  const requests = pictureOfMemory(state.requests);
+  return { revision, timeMs, grace, requests, ranges, incarnations };
 }
 
 function leasePicture(state: ShardState, slot: RangeSlot): LeasePicture {
@@ -73,6 +81,8 @@ export function checkShard(state: ShardState): void {
   for (const staging of state.imports.values()) {
     assert(staging.deadlineMs > state.timeMs, "MS5: no staged import is overdue");
   }
+  const flaw = flawOfMemory(state.requests, state.revision);
+  assert(flaw === undefined, `MS20: ${flaw}`);
 }
 
 function checkTiling(keyspace: Keyspace): void {
@@ -181,6 +191,8 @@ export function checkShardDelta(
   const wanted = facts.isNoop ? state.timeMs + GRACE_MS : before.grace.untilMs;
   assert(untilMs === wanted, "MS17: a leader's noop gives grace, nothing else");
   assert(untilMs >= before.grace.untilMs, "MS17: and never takes it back");
+  const loss = lossOfMemory(before.requests, state.requests);
+  assert(loss === undefined, `MS21: ${loss}`);
   checkEvents(before, state, events);
   for (const [rangeId, earlier] of before.ranges) {
     const slot = state.rangesById.get(rangeId);

@@ -1,9 +1,9 @@
 /**
  * The metadata shard as a replicated machine: applies entries, answers, tells what changed.
  *
- * Order within an entry: what is due ends (law 9); a known request id is answered from memory
- * (law 5); the command takes effect or is refused; the answer is remembered. A new leader's noop
- * ends what is due and gives grace (law 11).
+ * Order within an entry: what is due ends (law 9), and request ids that are too old are forgotten;
+ * a known one is answered from memory (law 5); the command takes effect or is refused; the answer
+ * is remembered. A new leader's noop does the first two and gives grace (law 11).
  */
 
 import { assert } from "../../base/assert.ts";
@@ -11,7 +11,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { type GroupId, type LogTimeMs, type Revision, revisionOf } from "../../base/brands.ts";
 import { decode, encode } from "../../base/codec.ts";
 import type { Result } from "../../base/result.ts";
-import { answerOnce } from "../common/request-ids.ts";
+import { answerOnce } from "../common/answer-once.ts";
 import { digestOfCut } from "../common/record-cut.ts";
 import { RecordRestore } from "../common/record-restore.ts";
 import type {
@@ -78,6 +78,7 @@ export class ShardMachine implements GroupMachine<ShardRequest, ShardAnswer, Sha
     state.timeMs = meta.timeMs;
     const scope = new EntryScope(revision, meta.timeMs);
     endDue(state, scope);
+    state.requests.pass(meta.timeMs, revision);
     if (request === undefined) state.grace = graceAfter(state.grace, meta.timeMs);
     const answer = request === undefined ? undefined : this.#answer(scope, request);
     return { revision, answer, events: scope.events };
@@ -128,7 +129,7 @@ export class ShardMachine implements GroupMachine<ShardRequest, ShardAnswer, Sha
     return answerOnce(this.state.requests, {
       requestId,
       revision: scope.revision,
-      fingerprint: () => encode(shardCommandCodec, command),
+      effect: () => encode(shardCommandCodec, command),
       run: () => run(this.state, scope, command),
       refuse: (reason, clientId) => refused(reason, clientId),
     });

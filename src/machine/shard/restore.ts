@@ -98,9 +98,10 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
         return this.#addImport(stored);
       case "row":
         return this.#addRow(lastOf(imports), stored);
+      case "floor":
       case "client":
       case "answer":
-        return requests.restore(stored);
+        return requests.restore(stored, this.#state);
     }
   }
 

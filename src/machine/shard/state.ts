@@ -15,8 +15,8 @@ import {
   revisionOf,
 } from "../../base/brands.ts";
 import { bytesMap, numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
-import { RequestMemory } from "../common/request-ids.ts";
-import type { HoldChange, ShardResult } from "./answers.ts";
+import { RequestMemory } from "../common/request-memory.ts";
+import { type HoldChange, type ShardResult, shardResultCodec } from "./answers.ts";
 import type { RenewalPair } from "./commands.ts";
 import { DueQueue } from "./due-queue.ts";
 import type { MapDraft } from "./map-draft.ts";
@@ -116,7 +116,7 @@ export class ShardState {
   /** How many ranges are intended for a node; a node without any has no entry. */
   readonly intendedCounts: OrderedMap<string, number> = stringMap();
   readonly imports: OrderedMap<string, Staging> = stringMap();
-  readonly requests: RequestMemory<ShardResult> = new RequestMemory();
+  readonly requests: RequestMemory<ShardResult>;
   readonly due: DueQueue = new DueQueue();
   /** Tells open cuts what slots were before they changed. */
   readonly slotImages: SlotImages = slotImages();
@@ -129,6 +129,7 @@ export class ShardState {
     this.group = group;
     this.generation = generation;
     this.revision = revisionOf(generation, 0 as LogIndex);
+    this.requests = new RequestMemory(this.revision, shardResultCodec);
   }
 }
 

@@ -9,9 +9,14 @@
 import { brandedUint, byteString, type Codec } from "../../base/codec.ts";
 import type { Epoch, Incarnation, Revision } from "../../base/brands.ts";
 import { bool, list, optional, struct, text, uint, union } from "../../base/codec.ts";
-import { storedAnswerCodec, storedClientCodec, type StoredMemory } from "../common/request-ids.ts";
+import {
+  storedAnswerCodec,
+  storedClientCodec,
+  storedFloorCodec,
+  type StoredMemory,
+} from "../common/request-ids.ts";
 import type { SnapshotForm } from "../common/snapshot-form.ts";
-import { type HoldChange, holdChangeCodec, type ShardResult, shardResultCodec } from "./answers.ts";
+import { type HoldChange, holdChangeCodec } from "./answers.ts";
 import { renewalPairCodec } from "./commands.ts";
 import type { Grace } from "./grace.ts";
 import type { DraftRow } from "./map-draft.ts";
@@ -57,7 +62,7 @@ export type StoredShard =
   | ({ readonly kind: "range" } & StoredRange)
   | ({ readonly kind: "import" } & StoredImport)
   | ({ readonly kind: "row" } & DraftRow)
-  | StoredMemory<ShardResult>;
+  | StoredMemory;
 
 export type StoredKind = StoredShard["kind"];
 
@@ -72,14 +77,13 @@ export const FOLLOWS: Readonly<Record<StoredKind, readonly (StoredKind | undefin
   range: ["keyspace", "range"],
   import: ["range", "row"],
   row: ["import", "row"],
-  client: ["fields", "incarnation", "standing", "change", "range", "row", "client", "answer"],
+  floor: ["fields", "incarnation", "standing", "change", "range", "row"],
+  client: ["floor", "answer"],
   answer: ["client", "answer"],
 };
 
 /** What the last record may be. */
-export const LAST_KINDS: readonly StoredKind[] = FOLLOWS.client.filter(
-  (kind) => kind !== undefined,
-);
+export const LAST_KINDS: readonly StoredKind[] = ["floor", "answer"];
 
 const revision = brandedUint<Revision>();
 const epoch = brandedUint<Epoch>();
@@ -152,7 +156,8 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
     struct<DraftRow>({ rangeId: text, startKey: byteString, intendedNodeId: optional(text) }),
   ],
   client: [10, storedClientCodec],
-  answer: [11, storedAnswerCodec(shardResultCodec)],
+  answer: [11, storedAnswerCodec],
+  floor: [12, storedFloorCodec],
 });
 
 /** Versions: 1, the first. */

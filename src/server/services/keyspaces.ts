@@ -54,7 +54,7 @@ async function createKeyspace(
   const outcome = await groups.root.submit({ requestId, command }, context.timeoutMs);
   if (outcome.kind === "failed") return failed(refuseSubmit(groups.root, outcome));
   const { replayed, revision, result } = outcome.answer;
-  if (result.kind === "refused") return failed(refuseByRoot(result));
+  if (result.kind === "refused") return failed(refuseByRoot(result, revision));
   if (result.kind !== "keyspaceRecorded") {
     return failed(refusal("INTERNAL", `the root answered "${result.kind}" to a creation`));
   }

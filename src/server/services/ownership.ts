@@ -66,7 +66,7 @@ async function register(
   const outcome = await groups.root.submit({ requestId, command }, context.timeoutMs);
   if (outcome.kind === "failed") return failed(refuseSubmit(groups.root, outcome));
   const { replayed, revision, result } = outcome.answer;
-  if (result.kind === "refused") return failed(refuseByRoot(result));
+  if (result.kind === "refused") return failed(refuseByRoot(result, revision));
   if (result.kind !== "nodeRegistered") return failed(unexpected(result.kind));
   const { incarnation, predecessor, provenSince } = result.node;
   return ok({

@@ -21,6 +21,8 @@ interface FailingGroup {
 /** About one election: asking the same server sooner rarely helps. */
 const NO_LEADER_RETRY_MS = 250;
 const OVERLOAD_RETRY_MS = 100;
+/** Room comes from clients that acknowledge with their next request, or with the time. */
+const MEMORY_FULL_RETRY_MS = 1_000;
 
 /** A read that this replica may not answer. */
 export function refuseUnavailable(
@@ -85,6 +87,7 @@ interface Phrase {
   readonly field?: string;
   /** What a position belongs to: the field is a list, or is no list; else the request's items. */
   readonly position?: "inField" | "unrelated";
+  readonly retryAfterMs?: number;
 }
 
 const REQUEST_ID_PHRASES = {
@@ -95,8 +98,15 @@ const REQUEST_ID_PHRASES = {
   },
   requestIdExpired: {
     reason: "EXPIRED_ID",
-    text: (id) => `client ${id} acknowledged this request id before; read the state instead`,
+    text: (id) =>
+      `client ${id} acknowledged this request id, or made it too long ago; whether it ran is ` +
+      `unknown, read the state`,
     field: "request_id",
+  },
+  requestMemoryFull: {
+    reason: "OVERLOADED",
+    text: () => "the group keeps as many unacknowledged answers as it can; try again later",
+    retryAfterMs: MEMORY_FULL_RETRY_MS,
   },
   seenRevisionAhead: {
     reason: "INVALID",
@@ -198,9 +208,13 @@ export function closedText(nodeId: string): string {
   );
 }
 
-/** A shard's refusal. `describe` gives the descriptor of a range that it is about. */
+/**
+ * A shard's refusal. `revision` is that of the entry that decided it; `describe` gives the
+ * descriptor of a range that it is about.
+ */
 export function refuseByShard(
   refused: Refused,
+  revision: Revision,
   describe: (range: NonNullable<Refused["range"]>) => Descriptor,
 ): Refusal {
   const phrase = SHARD_PHRASES[refused.reason];
@@ -210,13 +224,14 @@ export function refuseByShard(
   return refusal(phrase.reason, `${phrase.text(subject)}${epoch}${wait}`, {
     metadata: {
       subject,
+      revision: String(revision),
       ...(item === undefined ? {} : { item: String(item) }),
       ...(range === undefined ? {} : { epoch: String(range.epoch) }),
       ...(waitMs === undefined ? {} : { wait_ms: String(waitMs) }),
     },
     field: fieldOf(phrase, item),
     descriptors: range === undefined ? [] : [describe(range)],
-    retryAfterMs: phrase.reason === "SESSION_LIVE" ? retryAfter(waitMs) : undefined,
+    retryAfterMs: phrase.reason === "SESSION_LIVE" ? retryAfter(waitMs) : phrase.retryAfterMs,
   });
 }
 
@@ -235,6 +250,7 @@ const ROOT_PHRASES: Readonly<Record<RootRefused["reason"], Phrase>> = {
   clusterNotInitialised: {
     reason: "TRANSIENT",
     text: () => "the cluster is being initialised; try again",
+    retryAfterMs: NO_LEADER_RETRY_MS,
   },
   keyspaceExists: {
     reason: "ALREADY_EXISTS",
@@ -256,11 +272,9 @@ const ROOT_PHRASES: Readonly<Record<RootRefused["reason"], Phrase>> = {
   },
 };
 
-export function refuseByRoot({ reason, subject }: RootRefused): Refusal {
-  const phrase = ROOT_PHRASES[reason];
-  return refusal(phrase.reason, phrase.text(subject), {
-    metadata: { subject },
-    field: phrase.field,
-    retryAfterMs: phrase.reason === "TRANSIENT" ? NO_LEADER_RETRY_MS : undefined,
-  });
+/** As {@link refuseByShard}. */
+export function refuseByRoot({ reason, subject }: RootRefused, revision: Revision): Refusal {
+  const { reason: told, text, field, retryAfterMs } = ROOT_PHRASES[reason];
+  const metadata = { subject, revision: String(revision) };
+  return refusal(told, text(subject), { metadata, field, retryAfterMs });
 }

@@ -41,7 +41,8 @@ export async function ask<K extends ShardResult["kind"]>(
   const behind = await catchUp(shard, rangesOf(result), revision, context);
   if (behind !== undefined) return failed(behind);
   if (result.kind === "refused") {
-    return failed(refuseByShard(result, (range) => toDescriptor(shard.state, range)));
+    const describe = (range: RangeRecord): api.Descriptor => toDescriptor(shard.state, range);
+    return failed(refuseByShard(result, revision, describe));
   }
   if (!isKind(result, kind)) return failed(unexpected(result.kind));
   return ok({ shard, header: shardHeader(groups, shard, revision), replayed, result });

@@ -40,6 +40,8 @@ export class RandomRun {
   step(): RandomEntry {
     const { prng, shard } = this;
     shard.timeMs += prng.chance(0.5) ? 0 : prng.nextInteger(0, prng.chance(0.1) ? 5_000 : 700);
+    // Long enough, now and then, that answers are forgotten.
+    if (prng.chance(0.01)) shard.timeMs += prng.nextInteger(0, 700_000);
     const prepare = this.#changeDuration();
     const { request, answer, events } = prng.chance(0.07) ? this.#noop() : this.#command();
     const index = shard.revision as number as LogIndex;
@@ -78,6 +80,7 @@ export class RandomRun {
     const sequence = last === 0 || prng.chance(0.9) ? last + 1 : last;
     this.#sequences.set(clientId, sequence);
     const acknowledgedBelow = Math.max(0, sequence - prng.nextInteger(0, 3));
-    return { clientId, sequence, seenRevision: 0 as Revision, acknowledgedBelow };
+    const seenRevision = (prng.chance(0.9) ? this.shard.revision : 0) as Revision;
+    return { clientId, sequence, seenRevision, acknowledgedBelow };
   }
 }

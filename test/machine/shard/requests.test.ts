@@ -1,11 +1,22 @@
 /** Request ids at the shard: answered once, remembered until acknowledged (law 5). */
 
 import { expect, test } from "vitest";
-import type { Revision } from "../../../src/base/brands.ts";
+import {
+  type Epoch,
+  type Incarnation,
+  type LogIndex,
+  type LogTimeMs,
+  type Revision,
+  revisionOf,
+  type Term,
+} from "../../../src/base/brands.ts";
 import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import type { RequestId } from "../../../src/machine/common/request-ids.ts";
 import type { ShardCommand } from "../../../src/machine/shard/commands.ts";
-import { reasonOf, ShardHarness, shardWithOwner, type Step } from "./harness.ts";
+import { MEMORY_BOUNDS } from "../../../src/machine/common/request-memory.ts";
+import { ShardMachine } from "../../../src/machine/shard/machine.ts";
+import { SENT_AGAIN } from "../../sent-again.ts";
+import { GROUP, reasonOf, ShardHarness, shardWithOwner, type Step } from "./harness.ts";
 
 function idOf(sequence: number, change: Partial<RequestId> = {}): RequestId {
   return {
@@ -116,4 +127,53 @@ test("renewals, acceptances, releases and expiries leave no trace in the memory 
   shard.release(rangeId, "a");
   shard.advance(20_000);
   expect(shard.machine.state.requests.clientCount).toBe(0);
+});
+
+test("a request whose id the floor has passed is not run, and the outcome is unknown (law 5)", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  shard.apply(define(keyspaceId, "c"), idOf(1));
+  shard.split(keyspaceId, "c", "f");
+  shard.timeMs = 600_000;
+  const late = shard.apply(define(keyspaceId, "c"), idOf(1, { seenRevision: 0 as Revision }));
+  expect(reasonOf(late)).toBe("requestIdExpired");
+  expect(late.events).toEqual([]);
+  expect(shard.ranges(keyspaceId)).toHaveLength(3);
+});
+
+test("a new generation knows no id from before it (law 5)", () => {
+  const machine = new ShardMachine(GROUP, 3);
+  const first = revisionOf(3, 0 as LogIndex);
+  const answers = [first - 1, first].map((seenRevision, at) => {
+    const meta = { index: (at + 1) as LogIndex, term: 1 as Term, timeMs: 0 as LogTimeMs };
+    const requestId = idOf(at + 1, { seenRevision: seenRevision as Revision });
+    return machine.apply(meta, { requestId, command: define(9) }).answer?.result;
+  });
+  expect(answers).toMatchObject([{ reason: "requestIdExpired" }, { reason: "keyspaceNotFound" }]);
+});
+
+test("a full memory stops new mutations and nothing else: owners go on, leases end (law 5)", () => {
+  const { machine } = shardWithOwner().shard;
+  const { state } = machine;
+  const apply = (command: ShardCommand, requestId?: RequestId): string => {
+    const index = (machine.revision + 1) as LogIndex;
+    const meta = { index, term: 1 as Term, timeMs: state.timeMs };
+    const result = machine.apply(meta, { requestId, command }).answer?.result;
+    return result?.kind === "refused" ? result.reason : (result?.kind ?? "none");
+  };
+  const nothing: ShardCommand = { kind: "grant", items: [], onlyUnowned: false };
+  const once = (at: number): RequestId => idOf(1, { clientId: `one-shot-${at}` });
+  for (let at = 0; at < MEMORY_BOUNDS.answersMax; at++) apply(nothing, once(at));
+  expect(state.requests.answerCount).toBe(MEMORY_BOUNDS.answersMax);
+  expect(apply(nothing, once(-1))).toBe("requestMemoryFull");
+  expect(apply(nothing, once(5))).toBe("grantsDone");
+  const holder = { nodeId: "a", incarnation: 1 as Incarnation };
+  const [slot] = state.rangesById.values();
+  const { rangeId = "", epoch = 0 as Epoch } = slot?.record ?? {};
+  const ranges = [{ rangeId, epoch }];
+  const renewal = { ...holder, asOf: machine.revision, except: [], ...SENT_AGAIN };
+  expect(apply({ kind: "renew", renewals: [renewal] })).toBe("renewed");
+  expect(apply({ kind: "accept", ...holder, ranges })).toBe("rangesJudged");
+  expect(apply({ kind: "expire" })).toBe("done");
+  expect(apply({ kind: "release", ...holder, ranges })).toBe("rangesJudged");
+  expect(state.rangesById.get(rangeId)?.record.owner).toBeUndefined();
 });

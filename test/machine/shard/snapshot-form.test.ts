@@ -146,10 +146,12 @@ const GOLDEN = [
   "08 08 0169 02 01 ecd124", // import i into 2: one part, dropped at 600300
   "0b 09 05312e362e30 00 010162", // its row 1.6.0 from "", for b
   "0a 09 05312e362e31 0171 00", // 1.6.1 from q
+  "06 0c 00 01 ac02 01", // request floor 0, to be 1 ten minutes after 300
   "04 0a 016b 03", // client k, mark 3
-  "0c 0b 05 05 020101016d 01 0402 02", // its request 5, seen 1: 2 ranges defined, decided at 2
+  "18 0b 05 01 10 38303138643636643630363038633161", // its request 5, seen 1, digest of 020101016d:
+  "02 0402 02", // 2 ranges defined, decided at 2
 ];
-const RECORDS = 19;
+const RECORDS = 20;
 
 test("a shard's form is stored: its golden bytes never change within a version", () => {
   const bytes = goldenSnapshot(GOLDEN, RECORDS);

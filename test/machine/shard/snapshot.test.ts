@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { LogIndex, LogTimeMs, Revision, Term } from "../../../src/base/brands.ts";
-import { bytesToHex, concatBytes, utf8ToBytes } from "../../../src/base/bytes.ts";
+import { bytesToHex, concatBytes } from "../../../src/base/bytes.ts";
 import { ok } from "../../../src/base/result.ts";
 import { checkShard } from "../../../src/machine/shard/invariants.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
@@ -98,9 +98,17 @@ test("pieces have the same length, however long a record is", () => {
     seenRevision: 0 as Revision,
     acknowledgedBelow: 0,
   };
-  // The remembered fingerprint holds all keys: one record of more than 240,000 bytes.
-  const splitKeys = keys.map((key) => utf8ToBytes(key));
-  shard.apply({ kind: "defineRanges", keyspaceId, splitKeys }, requestId);
+  shard.split(keyspaceId, ...keys);
+  shard.open("a");
+  const items = shard.ranges(keyspaceId).map(({ rangeId, epoch, descriptorRevision }) => ({
+    rangeId,
+    nodeId: "a",
+    expectedEpoch: epoch,
+    expectedDescriptorRevision: descriptorRevision,
+    incarnation: undefined,
+  }));
+  // The remembered answer holds all keys twice: one record of more than 480,000 bytes.
+  shard.apply({ kind: "grant", items, onlyUnowned: true }, requestId);
   const pieces = drain(shard.machine.openCut());
   expect(pieces.length).toBeGreaterThan(10);
   expect(new Set(pieces.slice(0, -1).map(({ length }) => length))).toEqual(new Set([32_768]));

@@ -61,6 +61,9 @@ function judgeText({ reason, message, metadata, field }: Refusal): void {
   if (reason === "INVALID") expect(field, message).toBeDefined();
 }
 
+/** Of the entry that decided. */
+const AT = 99 as Revision;
+
 const BY_SHARD: Record<RefusalReason, readonly [Reason, string | undefined, item?: number]> = {
   requestIdReused: ["REQUEST_ID_REUSED", "request_id"],
   requestIdExpired: ["EXPIRED_ID", "request_id"],
@@ -84,6 +87,7 @@ const BY_SHARD: Record<RefusalReason, readonly [Reason, string | undefined, item
   importInvalid: ["INVALID", "rows[2]", 2],
   notOwner: ["NOT_OWNER", undefined],
   sessionClosed: ["SESSION_CLOSED", undefined],
+  requestMemoryFull: ["OVERLOADED", undefined],
 };
 
 describe("a shard's refusal", () => {
@@ -91,13 +95,14 @@ describe("a shard's refusal", () => {
     test(`${reason} has its reason and field, with and without details`, () => {
       const [expected, field, item] = BY_SHARD[reason];
       const details = item === undefined ? {} : { item };
-      const bare = refuseByShard(refused(reason, "1.4.0", details), () => DESCRIPTOR);
+      const bare = refuseByShard(refused(reason, "1.4.0", details), AT, () => DESCRIPTOR);
       expect(bare).toMatchObject({ reason: expected, field, descriptors: [] });
       judgeText(bare);
       const full = { ...details, range: RANGE, waitMs: 1_234 };
-      const rich = refuseByShard(refused(reason, "1.4.0", full), () => DESCRIPTOR);
+      const rich = refuseByShard(refused(reason, "1.4.0", full), AT, () => DESCRIPTOR);
       expect(rich).toMatchObject({ reason: expected, field, descriptors: [DESCRIPTOR] });
       expect(rich.metadata).toMatchObject({ subject: "1.4.0", epoch: "17", wait_ms: "1234" });
+      expect(rich.metadata["revision"]).toBe("99");
       judgeText(rich);
     });
   }
@@ -106,7 +111,7 @@ describe("a shard's refusal", () => {
 test("a live session is looked at again within a second, and not at once", () => {
   const retryMs = (waitMs: number | undefined): number | undefined => {
     const details = waitMs === undefined ? {} : { waitMs };
-    return refuseByShard(refused("sessionLive", "n1", details), () => DESCRIPTOR).retryAfterMs;
+    return refuseByShard(refused("sessionLive", "n1", details), AT, () => DESCRIPTOR).retryAfterMs;
   };
   expect([undefined, 0, 50, 500, 60_000].map(retryMs)).toEqual([100, 100, 100, 500, 1_000]);
 });
@@ -121,14 +126,16 @@ const BY_ROOT: Record<RootRefused["reason"], readonly [Reason, string | undefine
   keyspaceNotFound: ["NOT_FOUND", undefined],
   groupNotFound: ["WRONG_GROUP", undefined],
   nodeIdTaken: ["NODE_ID_TAKEN", "node_id"],
+  requestMemoryFull: ["OVERLOADED", undefined],
 };
 
 describe("the root's refusal", () => {
   for (const reason of ROOT_REFUSALS) {
     test(`${reason} has its reason and field`, () => {
-      const refusal = refuseByRoot({ kind: "refused", reason, subject: "demo" });
+      const refusal = refuseByRoot({ kind: "refused", reason, subject: "demo" }, AT);
       const [expected, field] = BY_ROOT[reason];
       expect(refusal).toMatchObject({ reason: expected, field, metadata: { subject: "demo" } });
+      expect(refusal.metadata["revision"]).toBe("99");
       judgeText(refusal);
     });
   }
@@ -186,4 +193,14 @@ test("a read that may not be answered says why, and which revision there is", ()
   const other = refuseUnavailable(groupLedBy(3), { kind: "otherGeneration" });
   expect(other).toMatchObject({ reason: "INVALID", field: "read.at_least_revision" });
   judgeText(other);
+});
+
+test("a full memory is looked at again after a second, by both machines' refusals", () => {
+  const reason = "requestMemoryFull";
+  const refusals = [
+    refuseByShard(refused(reason, "cli"), AT, () => DESCRIPTOR),
+    refuseByRoot({ kind: "refused", reason, subject: "cli" }, AT),
+  ];
+  for (const { retryAfterMs } of refusals) expect(retryAfterMs).toBe(1_000);
+  for (const { reason: told } of refusals) expect(REASONS[told].retry).toBe("afterBackoff");
 });
