@@ -125,7 +125,9 @@ export class Caller {
       let refusal: Refusal;
       if (result.ok) {
         const { header } = result.value;
-        const verdict = seen.judge(header, floors, spec.presentState);
+        const { presentState, effect } = spec;
+        const isCurrent = presentState || effect === "mutation";
+        const verdict = seen.judge(header, floors, { presentState, isCurrent });
         if (verdict === "accepted") {
           servers.noteAnswer(address, header);
           return result.value;

@@ -7,8 +7,10 @@
  */
 
 import type { GroupId, Revision } from "../base/brands.ts";
+import { RECENT_REVISION_MS } from "../base/request-timing.ts";
 import type { Prng } from "../base/prng.ts";
 import type * as api from "../wire/api.ts";
+import { reasonRow } from "../wire/errors.ts";
 import { Caller, type CallOptions } from "./call.ts";
 import type { ChannelFactory } from "./channel.ts";
 import { CoordinationError, localRefusal } from "./errors.ts";
@@ -18,6 +20,7 @@ import {
   keyspacesMethods,
   type MethodCore,
   ownershipMethods,
+  readStatus,
 } from "./methods.ts";
 import type { Clock, Timers } from "./ports.ts";
 import { RequestIds } from "./request-ids.ts";
@@ -32,8 +35,6 @@ import { SeenRevisions } from "./seen-revisions.ts";
 import { Servers } from "./servers.ts";
 import { watchFrames, type WatchOptions } from "./watch.ts";
 
-/** An id made with an older revision could be below what its group still remembers (law 5). */
-const RECENT_REVISION_MS = 30_000;
 const DEFAULT_DEADLINE_MS = 5_000;
 const BACKGROUND_STATUS_MS = 2_000;
 /** How often an unknown leader's address is asked for. */
@@ -66,6 +67,7 @@ export class Client {
   readonly keyspaces: ClientKeyspaces;
   readonly cluster: ClientCluster;
   readonly #options: ClientOptions;
+  readonly #methods: MethodCore;
   readonly #servers: Servers;
   readonly #seen: SeenRevisions;
   readonly #ids: RequestIds;
@@ -78,11 +80,11 @@ export class Client {
     this.#servers = new Servers(options);
     this.#seen = new SeenRevisions(options.clock);
     this.#ids = new RequestIds(options.clientId ?? randomClientId(options.prng));
-    const core = this.#core();
-    this.directory = directoryMethods(core);
-    this.ownership = ownershipMethods(core);
-    this.keyspaces = keyspacesMethods(core);
-    this.cluster = clusterMethods(core, (status) => this.#noteStatus(status));
+    this.#methods = this.#core();
+    this.directory = directoryMethods(this.#methods);
+    this.ownership = ownershipMethods(this.#methods);
+    this.keyspaces = keyspacesMethods(this.#methods);
+    this.cluster = clusterMethods(this.#methods, (status) => this.#noteStatus(status));
   }
 
   /** Stands in every request id of this client. */
@@ -98,12 +100,15 @@ export class Client {
   /**
    * A fresh request id for one mutation of a group, for callers that want to be able to ask again
    * after this call's deadline. Reads a revision of the group first unless a recent one was seen.
-   * Until the call with it has succeeded or been refused, or the id is abandoned, the group keeps
-   * the answers of all later ids of this client.
+   *
+   * Use it within ten minutes: after that the group refuses it with EXPIRED_ID, and so it does once
+   * 1,000 later ids were made while no call with this one was under way. Until the call with it has
+   * succeeded or been refused, or the id is abandoned, the group keeps the answers of all later ids
+   * of this client.
    */
   async newRequestId(group: GroupId, options: CallOptions = {}): Promise<api.RequestId> {
     if (this.#seen.recentRevision(group, RECENT_REVISION_MS) === undefined) {
-      await this.cluster.getStatus({}, options);
+      this.#noteStatus(await readStatus(this.#methods, group, options));
     }
     const seenRevision = this.#seen.revision(group);
     if (seenRevision === undefined) {
@@ -185,20 +190,41 @@ export class Client {
   ): Promise<Answer> {
     const { clock, defaultDeadlineMs = DEFAULT_DEADLINE_MS } = this.#options;
     const endMs = clock.nowMs() + (options.deadlineMs ?? defaultDeadlineMs);
-    const id = given ?? (await this.newRequestId(group, options));
-    const deadlineMs = Math.max(0, endMs - clock.nowMs());
-    this.#ids.begin(group, id);
-    let isResolved = false;
-    try {
-      const answer = await run(id, { ...options, deadlineMs });
-      isResolved = true;
-      return answer;
-    } catch (error) {
-      if (error instanceof CoordinationError) isResolved = isDecided(error, given === undefined);
-      throw error;
-    } finally {
-      this.#ids.end(group, id, isResolved);
+    const left = (): CallOptions => ({
+      ...options,
+      deadlineMs: Math.max(0, endMs - clock.nowMs()),
+    });
+    for (;;) {
+      const id = given ?? (await this.newRequestId(group, left()));
+      this.#ids.begin(group, id);
+      let isResolved = false;
+      try {
+        const answer = await run(id, left());
+        isResolved = true;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof CoordinationError)) throw error;
+        isResolved = isDecided(error, given === undefined);
+        if (given !== undefined || !this.#hasExpiredUnused(error, group, id)) throw error;
+      } finally {
+        this.#ids.end(group, id, isResolved);
+      }
     }
+  }
+
+  /**
+   * Whether an id had expired before any attempt could have been applied: it was made from the
+   * revision of a server that was far behind. Then nothing was run by it, and a new one may be made
+   * from the revision that the refusal tells.
+   */
+  #hasExpiredUnused(error: CoordinationError, group: GroupId, id: api.RequestId): boolean {
+    if (error.reason !== "EXPIRED_ID") return false;
+    const earlier = error.attempts.slice(0, -1);
+    if (earlier.some(({ reason }) => reasonRow(reason).outcome === "unknown")) return false;
+    const revision = Number(error.refusal.metadata["revision"]);
+    if (!Number.isSafeInteger(revision) || revision <= id.seenRevision) return false;
+    this.#seen.observe(group, revision as Revision, true);
+    return true;
   }
 
   async #groupOfKeyspace(keyspace: string, options: CallOptions): Promise<GroupId> {
@@ -224,7 +250,7 @@ export class Client {
 
   #noteStatus(status: api.ClusterStatus): void {
     this.#servers.noteServers(status.servers);
-    for (const { group, revision } of status.groups) this.#seen.observe(group, revision);
+    for (const { group, revision } of status.groups) this.#seen.observe(group, revision, true);
   }
 
   /** In the background, and rarely: a leader's address saves a hop, nothing depends on it. */
@@ -240,10 +266,11 @@ export class Client {
 }
 
 /**
- * Whether nobody needs to ask for the id again: a server decided against it, or it was never
- * applied and the caller does not know it.
+ * Whether nobody needs to ask for the id again: a server decided against it, or has forgotten it,
+ * or it was never applied and the caller does not know it.
  */
 function isDecided(error: CoordinationError, wasMadeHere: boolean): boolean {
+  if (error.reason === "EXPIRED_ID") return true;
   if (error.outcome === "unknown") return false;
   return wasMadeHere || error.retry === "never" || error.retry === "refresh";
 }

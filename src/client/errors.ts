@@ -32,7 +32,8 @@ export interface CoordinationFailure {
  * - `retry` is the contract's prescription for the reason. The library has already followed it as
  *   far as the deadline allowed; `refresh` is always left to the caller.
  * - `requestId`: pass it in a later call of the same method, with the same request, to resolve an
- *   unknown outcome. Undefined for calls that are safe to repeat as they are.
+ *   unknown outcome; within ten minutes, or it is EXPIRED_ID, and the present state must tell.
+ *   Undefined for calls that are safe to repeat as they are.
  */
 export class CoordinationError extends Error {
   override readonly name = "CoordinationError";

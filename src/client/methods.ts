@@ -215,13 +215,22 @@ export function clusterMethods(
   onStatus: (status: api.ClusterStatus) => void,
 ): ClientCluster {
   return {
-    getStatus: async (request = {}, options = {}) => {
-      const send: Send<api.ClusterStatus> = (s, c) => s.cluster.getStatus(request, c);
-      const status = await core.call(read("getStatus", send, { presentState: false }), options);
+    getStatus: async (_request = {}, options = {}) => {
+      const status = await readStatus(core, undefined, options);
       onStatus(status);
       return status;
     },
   };
+}
+
+/** Of a group's leader, if its address is known: that one does not lag behind. */
+export function readStatus(
+  core: MethodCore,
+  group: GroupId | undefined,
+  options: CallOptions,
+): Promise<api.ClusterStatus> {
+  const send: Send<api.ClusterStatus> = (s, c) => s.cluster.getStatus({}, c);
+  return core.call(read("getStatus", send, { group, presentState: false }), options);
 }
 
 function pageRequest(input: Partial<api.PageRequest>): api.PageRequest {

@@ -3,14 +3,17 @@
  * of which the lowest is what the group must keep answers from (law 5).
  *
  * An id counts as outstanding from its making until its answer is held or it is abandoned. Ids of
- * calls that ended with an unknown outcome stay outstanding, so that the caller can still ask; the
- * oldest beyond UNRESOLVED_MAX in a group are given up, or one lost answer would be kept for ever.
+ * calls that ended with an unknown outcome stay outstanding, so that the caller can still ask. They
+ * are given up when they are too many or too far behind: the group keeps the answers of all later
+ * ids meanwhile, and one lost answer must not fill its memory.
  */
 
 import type { GroupId, Revision } from "../base/brands.ts";
 import type { RequestId } from "../wire/api.ts";
 
 const UNRESOLVED_MAX = 256;
+/** Ids that may be made after one that is not under way. A hundred such clients fill a group. */
+const LATER_IDS_MAX = 1_000;
 
 interface GroupIds {
   /** In ascending order: sequences are made in order, and re-used ids are rare. */
@@ -32,8 +35,10 @@ export class RequestIds {
     const sequence = ++this.#lastSequence;
     const ids = this.#ids(group);
     ids.unresolved.add(sequence);
-    while (ids.unresolved.size > UNRESOLVED_MAX) {
-      ids.unresolved.delete(Math.min(...ids.unresolved));
+    for (const old of [...ids.unresolved].toSorted((a, b) => a - b)) {
+      const isTooFar = sequence - old > LATER_IDS_MAX;
+      if (!isTooFar && ids.unresolved.size <= UNRESOLVED_MAX) break;
+      ids.unresolved.delete(old);
     }
     const acknowledgedBelow = Math.min(sequence, ...ids.inFlight, ...ids.unresolved);
     return { clientId: this.clientId, sequence, seenRevision, acknowledgedBelow };

@@ -3,7 +3,7 @@
  * one, whichever server answers (law 19). Floors only rise; the first answer fixes the cluster.
  */
 
-import { generationOf, type GroupId, type MonotonicMs, type Revision } from "../base/brands.ts";
+import { generationOf, type GroupId, type Revision } from "../base/brands.ts";
 import type { Header } from "../wire/api.ts";
 import type { Clock } from "./ports.ts";
 
@@ -15,7 +15,16 @@ export type Floors = ReadonlyMap<GroupId, Revision>;
 
 interface Seen {
   readonly revision: Revision;
-  readonly atMs: MonotonicMs;
+  /** When a revision up to this one was last heard of as a present one. */
+  readonly currentAtMs: number;
+}
+
+/** What an answer claims to be. */
+export interface AnswerClaim {
+  /** Whether it claims to be the present state (law 19). */
+  readonly presentState: boolean;
+  /** Whether its revision was the group's newest when it was given, or nearly. */
+  readonly isCurrent: boolean;
 }
 
 export class SeenRevisions {
@@ -37,10 +46,10 @@ export class SeenRevisions {
     return this.#groups.get(group)?.revision;
   }
 
-  /** The same, unless nothing was heard of the group for longer than this. */
+  /** The same, unless it is longer ago than this that one was heard of as a present one. */
   recentRevision(group: GroupId, maxAgeMs: number): Revision | undefined {
     const seen = this.#groups.get(group);
-    if (seen === undefined || this.#clock.nowMs() - seen.atMs > maxAgeMs) return undefined;
+    if (seen === undefined || this.#clock.nowMs() - seen.currentAtMs > maxAgeMs) return undefined;
     return seen.revision;
   }
 
@@ -53,23 +62,23 @@ export class SeenRevisions {
    * Judges an answer and, if it is accepted, raises the group's floor. An older generation is from
    * before a restore and is never accepted; an older revision only where no present state is asked.
    */
-  judge(header: Header, floors: Floors, presentState: boolean): HeaderVerdict {
+  judge(header: Header, floors: Floors, claim: AnswerClaim): HeaderVerdict {
     this.#clusterId ??= header.clusterId;
     if (header.clusterId !== this.#clusterId) return "otherCluster";
     const floor = floors.get(header.group);
     if (floor !== undefined) {
       if (header.generation < generationOf(floor)) return "stale";
-      if (presentState && header.revision < floor) return "stale";
+      if (claim.presentState && header.revision < floor) return "stale";
     }
-    this.observe(header.group, header.revision);
+    this.observe(header.group, header.revision, claim.isCurrent);
     return "accepted";
   }
 
-  /** A revision of a group that some server has applied. */
-  observe(group: GroupId, revision: Revision): void {
+  /** A revision of a group that some server has applied; one that lags behind has old ones. */
+  observe(group: GroupId, revision: Revision, isCurrent: boolean): void {
     const seen = this.#groups.get(group);
-    const atMs = this.#clock.nowMs();
-    if (seen === undefined || revision >= seen.revision)
-      this.#groups.set(group, { revision, atMs });
+    if (seen !== undefined && revision < seen.revision) return;
+    const currentAtMs = isCurrent ? this.#clock.nowMs() : (seen?.currentAtMs ?? -Infinity);
+    this.#groups.set(group, { revision, currentAtMs });
   }
 }

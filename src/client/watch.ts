@@ -132,7 +132,8 @@ async function* oneStream(
       const result: Result<WatchFrame, Refusal> = next.value.value;
       if (!result.ok) return result.error;
       const { header, kind } = result.value;
-      const verdict = seen.judge(header, floors, kind === "snapshot");
+      const claim = { presentState: kind === "snapshot", isCurrent: false };
+      const verdict = seen.judge(header, floors, claim);
       if (verdict === "otherCluster") return otherCluster(address, header.clusterId);
       if (verdict === "stale") {
         return interruption(
