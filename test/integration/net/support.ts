@@ -195,6 +195,8 @@ export interface Proxy {
   /** Stops to read, in both directions, and keeps all connections open; nothing is lost. */
   freeze(): void;
   thaw(): void;
+  /** Ends all connections, and goes on accepting others. */
+  cut(): void;
   /** Connections that are open on the near side. */
   readonly connections: () => number;
   /** Connections that were ever made to it. */
@@ -248,6 +250,9 @@ export async function startProxy(target: string | undefined): Promise<Proxy> {
     thaw: () => {
       isFrozen = false;
       for (const socket of all) socket.resume();
+    },
+    cut: () => {
+      for (const socket of all) socket.destroy();
     },
     connections: () => near.size,
     accepted: () => accepted,
