@@ -48,13 +48,13 @@ export class GrantPool {
   /** Releases what is granted; then every range is there to be granted again. */
   async refill(): Promise<void> {
     const held = await this.#list(NODE_ID);
-    await this.#keepSession();
     const ranges = held.map(({ rangeId, epoch }): RangeEpoch => ({ rangeId, epoch }));
     const { ownership } = this.#client;
     for (const part of chunks(ranges, ITEMS_MAX)) {
       await ownership.release({ owner: this.#owner, group: SHARD, ranges: part });
     }
     this.#unowned = await this.#list(undefined);
+    await this.#keepSession();
     this.#rounds++;
     this.#sequence = 0;
   }
@@ -84,9 +84,10 @@ export class GrantPool {
     });
   }
 
-  /** As of what was listed just now: an older view is refused. */
+  /** A session that holds nothing ends soon. Nobody else changes what this one holds. */
   async #keepSession(): Promise<void> {
-    const asOf = this.#seenRevision;
+    const opened = await this.#client.ownership.openSession({ owner: this.#owner, group: SHARD });
+    const asOf = opened.header.revision;
     const renewal = { owner: this.#owner, group: SHARD, asOf, except: [], ...SENT_AGAIN };
     await this.#client.ownership.renew(renewal);
   }

@@ -12,6 +12,7 @@ import { eventually } from "./processes.ts";
 
 const CONNECTIONS = 8;
 const CALL_TIMEOUT_MS = 10_000;
+const UNANSWERED_MAX = 4_096;
 /** As long as the leases on the other side. */
 const TTL_SECONDS = 600;
 
@@ -81,7 +82,9 @@ export class KeepAlives implements BackgroundLoad {
     return stream;
   }
 
+  /** Left out while too many are unanswered: a peer that cannot keep up shows as a lower rate. */
   #keepAlive(at: number): void {
+    if (this.#sent - this.#answered >= UNANSWERED_MAX) return;
     this.#sent++;
     this.#streams[at % CONNECTIONS]?.write({ id: this.#leaseIds[at] ?? 0 });
   }

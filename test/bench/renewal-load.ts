@@ -59,9 +59,12 @@ export class RenewalLoad implements BackgroundLoad {
     const { nodes, rangesPerNode, renewIntervalMs } = sizes;
     const descriptors = await makeRanges(client, nodes * rangesPerNode, renewIntervalMs);
     const owners: Owner[] = [];
-    const nodeIds = Array.from({ length: nodes }, (_, at) => `renew-${at}`);
-    await inParallel(nodeIds, async (nodeId) => void owners.push(await addNode(client, nodeId)));
-    await grantAll(client, descriptors, owners);
+    const nodesAtOnce = Math.max(1, Math.floor(ITEMS_MAX / rangesPerNode));
+    const parts = chunks(descriptors, nodesAtOnce * rangesPerNode);
+    await inParallel([...parts.entries()], async ([part, ranges]) => {
+      const ofNodes = chunks(ranges, rangesPerNode);
+      owners.push(...(await addOwners(client, `renew-${part}-`, ofNodes)));
+    });
     const { header } = await client.directory.listRanges({
       keyspace: keyspaceName(0),
       pageSize: 1,
@@ -145,21 +148,22 @@ async function makeRanges(
   return descriptors;
 }
 
-/** As many to each, neighbours to the same. */
-async function grantAll(
+/** A node for each list of ranges, all granted at once: a session that holds nothing ends soon. */
+async function addOwners(
   client: Client,
-  descriptors: readonly Descriptor[],
-  owners: readonly Owner[],
-): Promise<void> {
-  const each = Math.ceil(descriptors.length / owners.length);
-  const items = descriptors.map(({ rangeId, epoch, descriptorRevision }, at): GrantItem => ({
-    rangeId,
-    expectedEpoch: epoch,
-    expectedDescriptorRevision: descriptorRevision,
-    nodeId: owners[Math.floor(at / each)]?.nodeId ?? "",
-    incarnation: undefined,
-  }));
-  for (const part of chunks(items, ITEMS_MAX)) {
-    await client.ownership.grant({ group: SHARD, items: part, onlyUnowned: true });
+  prefix: string,
+  lists: readonly (readonly Descriptor[])[],
+): Promise<readonly Owner[]> {
+  const owners: Owner[] = [];
+  const items: GrantItem[] = [];
+  for (const [at, ranges] of lists.entries()) {
+    const owner = await addNode(client, `${prefix}${at}`);
+    owners.push(owner);
+    for (const { rangeId, epoch, descriptorRevision } of ranges) {
+      const expected = { expectedEpoch: epoch, expectedDescriptorRevision: descriptorRevision };
+      items.push({ rangeId, ...expected, ...owner });
+    }
   }
+  await client.ownership.grant({ group: SHARD, items, onlyUnowned: true });
+  return owners;
 }
