@@ -140,7 +140,7 @@ export function ownershipMethods(core: MethodCore): ClientOwnership {
       ),
     grant: (input, options = {}) =>
       core.withRequestId(input.requestId, input.group, options, (requestId, left) => {
-        const request = { ...input, requestId };
+        const request = { ...input, requestId, handOver: input.handOver ?? false };
         return core.call(
           mutation("grant", input.group, (s, c) => s.ownership.grant(request, c), requestId),
           left,
@@ -153,11 +153,17 @@ export function ownershipMethods(core: MethodCore): ClientOwnership {
           s.ownership.withdrawSuccessor(request, c);
         return core.call(mutation("withdrawSuccessor", input.group, send, requestId), left);
       }),
-    release: (request, options = {}) =>
-      core.call(
+    release: (input, options = {}) => {
+      const ranges = input.ranges.map((item) => ({
+        ...item,
+        handOverRevision: item.handOverRevision,
+      }));
+      const request = { ...input, ranges };
+      return core.call(
         mutation("release", request.group, (s, c) => s.ownership.release(request, c)),
         options,
-      ),
+      );
+    },
   };
 }
 

@@ -40,12 +40,18 @@ export interface ClientOwnership {
   readonly openSession: Call<api.OpenSessionRequest, api.OpenSessionAnswer>;
   readonly accept: Call<api.RangeEpochsRequest, api.RangeEpochsAnswer>;
   readonly renew: Call<api.RenewRequest, api.RenewAnswer>;
-  readonly grant: Call<Loose<api.GrantRequest, "requestId">, api.GrantAnswer>;
+  /** An owned range gets a successor; with `handOver` its owner is asked to stop for it. */
+  readonly grant: Call<Loose<api.GrantRequest, "requestId" | "handOver">, api.GrantAnswer>;
   readonly withdrawSuccessor: Call<
     Loose<api.WithdrawSuccessorRequest, "requestId">,
     api.WithdrawSuccessorAnswer
   >;
-  readonly release: Call<api.RangeEpochsRequest, api.RangeEpochsAnswer>;
+  readonly release: Call<ReleaseInput, api.RangeEpochsAnswer>;
+}
+
+/** Plain releases leave `handOverRevision` out. */
+export interface ReleaseInput extends Omit<api.ReleaseRequest, "ranges"> {
+  readonly ranges: readonly Loose<api.ReleaseItem, "handOverRevision">[];
 }
 
 /** As {@link ClientOwnership}: createKeyspace and defineRanges by request id, the rest as it is. */

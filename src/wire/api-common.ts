@@ -57,6 +57,8 @@ export interface Route {
 export interface RangeRecord {
   readonly descriptor: Descriptor;
   readonly successor: Owner | undefined;
+  /** 0: the owner was not asked to hand over. */
+  readonly handOverRevision: Revision;
   readonly intendedNodeId: string | undefined;
   /** 0: none yet. */
   readonly acceptedEpoch: Epoch;

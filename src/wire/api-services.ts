@@ -47,7 +47,7 @@ export interface OwnershipService {
   readonly renew: Unary<api.RenewRequest, api.RenewAnswer>;
   readonly grant: Unary<api.GrantRequest, api.GrantAnswer>;
   readonly withdrawSuccessor: Unary<api.WithdrawSuccessorRequest, api.WithdrawSuccessorAnswer>;
-  readonly release: Unary<api.RangeEpochsRequest, api.RangeEpochsAnswer>;
+  readonly release: Unary<api.ReleaseRequest, api.RangeEpochsAnswer>;
 }
 
 export interface KeyspacesService {

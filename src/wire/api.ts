@@ -231,7 +231,18 @@ export interface RangeEpoch {
   readonly epoch: Epoch;
 }
 
-/** Accept and Release: each range on its own. */
+export interface ReleaseItem extends RangeEpoch {
+  /** Set: given up only to the successor for whom this was asked. */
+  readonly handOverRevision: Revision | undefined;
+}
+
+export interface ReleaseRequest {
+  readonly owner: Owner;
+  readonly group: GroupId;
+  readonly ranges: readonly ReleaseItem[];
+}
+
+/** Each range on its own. */
 export interface RangeEpochsRequest {
   readonly owner: Owner;
   readonly group: GroupId;
@@ -240,7 +251,9 @@ export interface RangeEpochsRequest {
 
 export interface ItemOutcome {
   readonly rangeId: string;
-  readonly refused: "STALE_EPOCH" | "NOT_OWNER" | "NOT_FOUND" | "SESSION_CLOSED" | undefined;
+  readonly refused:
+    | ("STALE_EPOCH" | "NOT_OWNER" | "NOT_FOUND" | "SESSION_CLOSED" | "NO_SUCCESSOR")
+    | undefined;
   readonly currentEpoch: Epoch;
 }
 
@@ -302,6 +315,8 @@ export interface GrantRequest {
   readonly group: GroupId;
   readonly items: readonly GrantItem[];
   readonly onlyUnowned: boolean;
+  /** Ask the owners of owned ranges to hand them over. */
+  readonly handOver: boolean;
 }
 
 export interface GrantOutcome {

@@ -128,6 +128,7 @@ export const rangeRecord: MessageCodec<api.RangeRecord, "RangeRecord"> = message
   successor: optional(owner),
   intendedNodeId: nameOrNone,
   acceptedEpoch: uint64(),
+  handOverRevision: uint64(),
 });
 
 export const ranges: Codec<

@@ -96,10 +96,16 @@ export const acceptRequest: MessageCodec<api.RangeEpochsRequest, "AcceptRequest"
   ranges: rangeEpochs,
 });
 
-export const releaseRequest: MessageCodec<api.RangeEpochsRequest, "ReleaseRequest"> = message({
+const releaseItem: MessageCodec<api.ReleaseItem, "ReleaseItem"> = message({
+  rangeId: name,
+  epoch: uint64({ min: 1 }),
+  handOverRevision: unless("0", uint64()),
+});
+
+export const releaseRequest: MessageCodec<api.ReleaseRequest, "ReleaseRequest"> = message({
   owner,
   group: uint32(),
-  ranges: rangeEpochs,
+  ranges: list(releaseItem, { min: 1, max: ITEMS_MAX }),
 });
 
 const itemOutcome: MessageCodec<api.ItemOutcome, "ItemOutcome"> = message({
@@ -111,6 +117,7 @@ const itemOutcome: MessageCodec<api.ItemOutcome, "ItemOutcome"> = message({
       NOT_OWNER: "NOT_OWNER",
       NOT_FOUND: "NOT_FOUND",
       SESSION_CLOSED: "SESSION_CLOSED",
+      NO_SUCCESSOR: "NO_SUCCESSOR",
     }),
   ),
   currentEpoch: uint64(),
@@ -188,6 +195,7 @@ export const grantRequest: MessageCodec<api.GrantRequest, "GrantRequest"> = mess
   group: uint32(),
   items: grantItems,
   onlyUnowned: bool,
+  handOver: bool,
 });
 
 const grantOutcomeKind = oneOf({

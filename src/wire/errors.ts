@@ -79,6 +79,7 @@ export const REASON_NAMES = [
   "INTERNAL",
   "SESSION_CLOSED",
   "LATE_COPY",
+  "NO_SUCCESSOR",
 ] as const;
 
 export type Reason = (typeof REASON_NAMES)[number];
@@ -116,6 +117,7 @@ export const REASONS: Readonly<Record<Reason, ReasonRow>> = {
   INTERNAL: row(s.INTERNAL, 500, EXIT.failed, "never", "unknown"),
   SESSION_CLOSED: row(s.FAILED_PRECONDITION, 409, EXIT.conflict, "never"),
   LATE_COPY: row(s.FAILED_PRECONDITION, 409, EXIT.conflict, "never"),
+  NO_SUCCESSOR: row(s.FAILED_PRECONDITION, 409, EXIT.conflict, "never"),
 };
 
 /** The domain of every ErrorInfo. */

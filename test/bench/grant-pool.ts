@@ -79,7 +79,7 @@ export class GrantPool {
         acknowledgedBelow: Math.max(0, sequence - ACKNOWLEDGED_BEHIND),
       };
       const items = [grantItem(descriptor)];
-      const request = { requestId, group: SHARD, items, onlyUnowned: true };
+      const request = { requestId, group: SHARD, items, onlyUnowned: true, handOver: false };
       return METHODS.ownership.grant.encodeRequest(request);
     });
   }

@@ -193,6 +193,8 @@ export interface RecordFields {
   readonly incarnation?: number;
   readonly revision?: number;
   readonly successor?: string;
+  /** The revision at which the owner was asked to hand over to the successor. */
+  readonly handOver?: number;
   readonly group?: number;
 }
 
@@ -216,6 +218,7 @@ export function record(fields: RecordFields = {}): api.RangeRecord {
       successor === undefined ? undefined : { nodeId: successor, incarnation: 1 as Incarnation },
     intendedNodeId: undefined,
     acceptedEpoch: 0 as Epoch,
+    handOverRevision: (fields.handOver ?? 0) as Revision,
   };
 }
 

@@ -30,6 +30,7 @@ function record({ epoch = 0, owner, revision = 3, accepted = 0 }: Shape): RangeR
     successor: undefined,
     intendedNodeId: undefined,
     acceptedEpoch: accepted as Epoch,
+    handOverRevision: 0 as Revision,
   };
 }
 

@@ -110,6 +110,7 @@ const range: fc.Arbitrary<api.RangeRecord> = fc.record({
   successor: ownerOrNone,
   intendedNodeId: nameOrNone,
   acceptedEpoch: epoch,
+  handOverRevision: revision,
 });
 
 const read: fc.Arbitrary<api.ReadOptions> = fc.oneof(
@@ -207,6 +208,7 @@ const outcomes = fc.record({
         "NOT_OWNER",
         "NOT_FOUND",
         "SESSION_CLOSED",
+        "NO_SUCCESSOR",
       ),
       currentEpoch: epoch,
     }),
@@ -392,6 +394,7 @@ export const SAMPLES: Samples = {
           { minLength: 1, maxLength: 4, selector: (item) => item.rangeId },
         ),
         onlyUnowned: fc.boolean(),
+        handOver: fc.boolean(),
       }),
       answer: fc.record({
         header,
@@ -421,7 +424,21 @@ export const SAMPLES: Samples = {
       }),
       answer: fc.record({ header, range, replayed: fc.boolean() }),
     },
-    release: { request: rangeEpochs, answer: outcomes },
+    release: {
+      request: fc.record({
+        owner,
+        group,
+        ranges: list(
+          fc.record({
+            rangeId: name,
+            epoch: whole<Epoch>(1),
+            handOverRevision: fc.option(whole<Revision>(1), { nil: undefined }),
+          }),
+          1,
+        ),
+      }),
+      answer: outcomes,
+    },
   },
   keyspaces: {
     createKeyspace: {

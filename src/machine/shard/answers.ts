@@ -141,7 +141,14 @@ export interface HoldChange {
   readonly range: RangeRecord;
 }
 
-export const RANGE_REFUSALS = ["staleEpoch", "notOwner", "notFound", "sessionClosed"] as const;
+/** noSuccessor: the hand-over was taken back, or the successor is gone; the owner keeps it. */
+export const RANGE_REFUSALS = [
+  "staleEpoch",
+  "notOwner",
+  "notFound",
+  "sessionClosed",
+  "noSuccessor",
+] as const;
 
 export interface RangeOutcome {
   readonly rangeId: string;

@@ -120,7 +120,15 @@ export interface Release {
   readonly kind: "release";
   readonly nodeId: string;
   readonly incarnation: Incarnation;
-  readonly ranges: readonly RangeEpoch[];
+  readonly ranges: readonly ReleasedRange[];
+}
+
+export interface ReleasedRange extends RangeEpoch {
+  /**
+   * Not 0: given up only to the successor for whom this was asked, if it is still recorded and
+   * alive; otherwise the owner keeps the range (law 12, hand-over).
+   */
+  readonly handOverRevision: Revision;
 }
 
 /** Grants unowned ranges, records successors for owned ones. All items or none. */
@@ -128,6 +136,8 @@ export interface Grant {
   readonly kind: "grant";
   readonly items: readonly GrantItem[];
   readonly onlyUnowned: boolean;
+  /** Asks the owners of owned ranges to hand them over, rather than to wait for the leases. */
+  readonly handOver: boolean;
 }
 
 export interface GrantItem {
@@ -185,6 +195,7 @@ const revision = brandedUint<Revision>();
 const epoch = brandedUint<Epoch>();
 const incarnation = brandedUint<Incarnation>();
 const rangeEpochs = list(struct<RangeEpoch>({ rangeId: text, epoch }));
+const releasedRange = struct<ReleasedRange>({ rangeId: text, epoch, handOverRevision: revision });
 const holder = { nodeId: text, incarnation };
 
 const excepted = struct<ExceptedSpan>({
@@ -222,8 +233,8 @@ export const shardCommandCodec: Codec<ShardCommand> = union<ShardCommand>({
   openSession: [3, struct({ ...holder, provenSince: incarnation, addresses: list(text) })],
   renew: [4, struct({ renewals: list(renewal) })],
   accept: [5, struct({ ...holder, ranges: rangeEpochs })],
-  release: [6, struct({ ...holder, ranges: rangeEpochs })],
-  grant: [7, struct({ items: list(grantItem), onlyUnowned: bool })],
+  release: [6, struct({ ...holder, ranges: list(releasedRange) })],
+  grant: [7, struct({ items: list(grantItem), onlyUnowned: bool, handOver: bool })],
   withdrawSuccessor: [
     8,
     struct({ rangeId: text, expectedEpoch: epoch, expectedDescriptorRevision: revision }),

@@ -109,6 +109,7 @@ function storedRange({ record, ...lease }: SlotPicture): StoredShard {
     epoch: record.epoch,
     owner: record.owner,
     successor: record.successor,
+    handOverRevision: record.handOverRevision,
     intendedNodeId: record.intendedNodeId,
     acceptedEpoch: record.acceptedEpoch,
     replicas: record.replicas,

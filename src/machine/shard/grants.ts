@@ -24,12 +24,13 @@ import {
   isSuperseded,
   liftSuccessor,
   liveSession,
+  liveSuccessor,
   ownerOf,
   setSuccessor,
 } from "./ranges.ts";
 import { changeSlot } from "./slots.ts";
 import type { EntryScope, Session, ShardState } from "./state.ts";
-import type { RangeSlot } from "./types.ts";
+import type { RangeRecord, RangeSlot } from "./types.ts";
 import { type Owner, sameOwner } from "./types.ts";
 
 /** One item of a grant, judged: what it will do, or why it will not. */
@@ -50,7 +51,7 @@ export function grantRanges(state: ShardState, scope: EntryScope, command: Grant
     if ("reason" in plan) return { ...plan, item: position };
     plans.push(plan);
   }
-  return { kind: "grantsDone", outcomes: carryOut(state, scope, plans) };
+  return { kind: "grantsDone", outcomes: carryOut(state, scope, plans, command.handOver) };
 }
 
 function judgeItem(state: ShardState, item: GrantItem, onlyUnowned: boolean): Plan | Refused {
@@ -99,15 +100,19 @@ function judgeExpected(
   return undefined;
 }
 
-function carryOut(state: ShardState, scope: EntryScope, plans: readonly Plan[]): GrantOutcome[] {
+function carryOut(
+  state: ShardState,
+  scope: EntryScope,
+  plans: readonly Plan[],
+  handOver: boolean,
+): GrantOutcome[] {
   const granted = new ChangesByKeyspace();
   const successors = new ChangesByKeyspace();
   for (const { slot, session, kind } of plans) {
-    const target = ownerOf(session);
     if (kind === "granted") {
       granted.add(grantRange(state, scope, slot, session));
-    } else if (kind === "successorRecorded" && !sameOwner(slot.record.successor, target)) {
-      successors.add(setSuccessor(state, scope, slot, target));
+    } else if (kind === "successorRecorded" && isNews(slot.record, session, handOver)) {
+      successors.add(setSuccessor(state, scope, slot, { successor: ownerOf(session), handOver }));
     }
   }
   granted.emit(scope, "granted");
@@ -118,6 +123,16 @@ function carryOut(state: ShardState, scope: EntryScope, plans: readonly Plan[]):
     leaseDurationMs: durationOf(state, slot.record.keyspaceId),
     waitMs: kind === "successorRecorded" ? remainingMs(state, slot) : 0,
   }));
+}
+
+/** An owner that was asked to hand over to this successor is not asked again, nor told to wait. */
+function isNews(
+  { successor, handOverRevision }: RangeRecord,
+  session: Session,
+  handOver: boolean,
+): boolean {
+  const isRecorded = sameOwner(successor, ownerOf(session));
+  return !isRecorded || (handOver && handOverRevision === 0);
 }
 
 /** Takes a recorded successor back; the present owner's renewals count again from here on. */
@@ -145,32 +160,49 @@ export function acceptRanges(state: ShardState, scope: EntryScope, command: Acce
       const before = slot.record;
       changeSlot(state, slot, { record: { ...before, acceptedEpoch: named.epoch } });
       changes.add({ before, after: slot.record });
+      return undefined;
     }),
   );
   changes.emit(scope, "accepted");
   return { kind: "rangesJudged", outcomes };
 }
 
+/**
+ * A released range goes to its recorded successor by this entry. One that is handed over is given
+ * up only if its successor can have it: who asked may have changed his mind, or the successor may
+ * have died, and then the owner serves on.
+ */
 export function releaseRanges(state: ShardState, scope: EntryScope, command: Release): ShardResult {
   const changes = new ChangesByKeyspace();
+  const lifted = new ChangesByKeyspace();
   const vacated: RangeSlot[] = [];
   const outcomes = command.ranges.map((named) =>
     judgeHeld(state, command, named, (slot) => {
+      const { successor, handOverRevision } = slot.record;
+      if (named.handOverRevision !== 0) {
+        if (named.handOverRevision !== handOverRevision) return "noSuccessor";
+        if (successor === undefined || liveSuccessor(state, successor) === undefined) {
+          lifted.add(liftSuccessor(state, scope, slot));
+          return "noSuccessor";
+        }
+      }
       changes.add(endOwnership(state, scope, slot, "released"));
       vacated.push(slot);
+      return undefined;
     }),
   );
+  lifted.emit(scope, "successorLifted");
   changes.emit(scope, "released");
   grantToSuccessors(state, scope, vacated.toSorted(compareSlots));
   return { kind: "rangesJudged", outcomes };
 }
 
-/** Runs `act` when exactly this incarnation holds the range under exactly this epoch. */
+/** Runs `act`, which may refuse, when exactly this incarnation holds it under this very epoch. */
 function judgeHeld(
   state: ShardState,
   holder: Owner,
   named: RangeEpoch,
-  act: (slot: RangeSlot) => void,
+  act: (slot: RangeSlot) => RangeOutcome["refused"],
 ): RangeOutcome {
   const { rangeId } = named;
   const slot = state.rangesById.get(rangeId);
@@ -183,8 +215,7 @@ function judgeHeld(
     return { rangeId, refused: "notOwner", currentEpoch };
   }
   if (isClosed(state, owner)) return { rangeId, refused: "sessionClosed", currentEpoch };
-  act(slot);
-  return { rangeId, refused: undefined, currentEpoch };
+  return { rangeId, refused: act(slot), currentEpoch };
 }
 
 function holderToOwner({ nodeId, incarnation }: Owner): Owner {

@@ -115,6 +115,11 @@ function checkRanges(state: ShardState, keyspace: Keyspace, intended: Map<string
       assert(isOver, "MS9: an intended owner is not here, or only a process before it");
       intended.set(record.intendedNodeId, (intended.get(record.intendedNodeId) ?? 0) + 1);
     }
+    const asked = record.handOverRevision;
+    if (asked !== 0) {
+      assert(successor !== undefined, "MS22: a range is handed over to a successor");
+      assert(asked > epoch && asked <= state.revision, "MS22: the present owner was asked");
+    }
     if (owner === undefined) {
       unowned++;
       assert(successor === undefined, "MS8: an unowned range waits for nobody");

@@ -58,6 +58,7 @@ export class MapDraft {
       owner: undefined,
       successor: undefined,
       intendedNodeId,
+      handOverRevision: 0 as Revision,
       acceptedEpoch: 0 as Epoch,
       replicas: NO_REPLICAS,
       descriptorRevision: 0 as Revision,

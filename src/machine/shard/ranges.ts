@@ -38,6 +38,7 @@ export function grantRange(
     epoch: revisionToEpoch(scope.revision),
     owner: ownerOf(session),
     successor: undefined,
+    handOverRevision: 0 as Revision,
     intendedNodeId: undefined,
     descriptorRevision: scope.revision,
   };
@@ -96,24 +97,27 @@ export function grantToSuccessors(
     if (successor === undefined) continue;
     if (slot.record.keyspaceId !== keyspaceId) flush();
     keyspaceId = slot.record.keyspaceId;
-    const session = liveSession(state, successor);
-    if (session === undefined || isClosed(state, session))
-      lifted.push(changeSuccessor(state, slot, undefined));
+    const session = liveSuccessor(state, successor);
+    if (session === undefined) lifted.push(changeSuccessor(state, slot, undefined));
     else granted.push(grantRange(state, scope, slot, session));
   }
   flush();
 }
 
-/** Records who is next. From now on renewals no longer extend the present lease (law 8). */
+/**
+ * Records who is next, and whether the owner is asked to hand over. From now on renewals no longer
+ * extend the present lease (law 8).
+ */
 export function setSuccessor(
   state: ShardState,
   scope: EntryScope,
   slot: RangeSlot,
-  successor: Owner,
+  { successor, handOver }: { readonly successor: Owner; readonly handOver: boolean },
 ): RecordChange {
   const session = sessionOf(state, slot);
   detach(state, session, slot);
-  const change = changeSuccessor(state, slot, successor);
+  const handOverRevision = handOver ? scope.revision : (0 as Revision);
+  const change = changeSuccessor(state, slot, successor, handOverRevision);
   noteHold(session, scope, "successorSet", slot.record);
   return change;
 }
@@ -136,6 +140,12 @@ export function isClosed(state: ShardState, { nodeId, incarnation }: Owner): boo
 /** A newer incarnation of its node waits for its end; nothing more is granted to it. */
 export function isSuperseded(state: ShardState, session: Session): boolean {
   return state.timeMs < session.supersededUntilMs;
+}
+
+/** The session to which a range may be granted that was recorded for it. */
+export function liveSuccessor(state: ShardState, successor: Owner): Session | undefined {
+  const session = liveSession(state, successor);
+  return session !== undefined && isClosed(state, session) ? undefined : session;
 }
 
 /** The open session of exactly this incarnation. */
@@ -228,9 +238,10 @@ function changeSuccessor(
   state: ShardState,
   slot: RangeSlot,
   successor: Owner | undefined,
+  handOverRevision: Revision = 0 as Revision,
 ): RecordChange {
   const before = slot.record;
-  changeSlot(state, slot, { record: { ...before, successor } });
+  changeSlot(state, slot, { record: { ...before, successor, handOverRevision } });
   return { before, after: slot.record };
 }
 

@@ -196,6 +196,7 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
       epoch: stored.epoch,
       owner: this.#shared(stored.owner),
       successor: this.#shared(stored.successor),
+      handOverRevision: stored.handOverRevision,
       intendedNodeId: stored.intendedNodeId,
       acceptedEpoch: stored.acceptedEpoch,
       replicas: stored.replicas.length === 0 ? NO_REPLICAS : stored.replicas,
@@ -221,6 +222,10 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     if (epoch > 0 && !keyspace.everGranted) return "MS7: a grant is remembered";
     if (owner === undefined && successor !== undefined) return "MS8: unowned, with a successor";
     if (owner !== undefined && sameOwner(owner, successor)) return "MS8: nobody succeeds itself";
+    const isAsked = record.handOverRevision !== 0;
+    const mayBeAsked = successor !== undefined && record.handOverRevision > epoch;
+    if (isAsked && !mayBeAsked) return "MS22: nobody is asked to hand over";
+    if (record.handOverRevision > this.#state.revision) return "MS22: of the future";
     if (intendedNodeId === undefined) return undefined;
     if (owner !== undefined) return "MS9: an intended range is unowned";
     const session = this.#state.sessions.get(intendedNodeId);

@@ -138,6 +138,7 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
       epoch,
       owner: optional(ownerCodec),
       successor: optional(ownerCodec),
+      handOverRevision: revision,
       intendedNodeId: optional(text),
       acceptedEpoch: epoch,
       replicas: list(rangeReplicaCodec),

@@ -50,6 +50,12 @@ export interface RangeRecord {
   /** Granted by the entry that ends the present lease, if still alive then (law 12). */
   readonly successor: Owner | undefined;
   /**
+   * Revision of the entry that asked the owner to hand the range over to the successor; 0: it was
+   * not asked, and the successor waits for the end of the lease. Names the request for good: what
+   * the owner sends because of an earlier one has no effect.
+   */
+  readonly handOverRevision: Revision;
+  /**
    * Named by an import, or the last owner's node when its lease ended while its next process was
    * waiting (law 13). Granted when that node opens a session; gone after any grant.
    */
@@ -106,6 +112,7 @@ export const rangeRecordCodec: Codec<RangeRecord> = struct<RangeRecord>({
   epoch: brandedUint<Epoch>(),
   owner: optional(ownerCodec),
   successor: optional(ownerCodec),
+  handOverRevision: brandedUint<Revision>(),
   intendedNodeId: optional(text),
   acceptedEpoch: brandedUint<Epoch>(),
   replicas: list(rangeReplicaCodec),

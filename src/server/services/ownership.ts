@@ -3,7 +3,7 @@
  * in the proto; here requests only become commands, and results answers.
  */
 
-import type { GroupId } from "../../base/brands.ts";
+import type { GroupId, Revision } from "../../base/brands.ts";
 import { compareStrings } from "../../base/ordered-map.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import type { NodeRecord } from "../../machine/root/types.ts";
@@ -36,8 +36,8 @@ export function ownershipService(
   return {
     register: (request, context) => register(groups, request, context),
     openSession: (request, context) => openSession(groups, request, timed(context)),
-    accept: (request, context) => judgeRanges(groups, "accept", request, timed(context)),
-    release: (request, context) => judgeRanges(groups, "release", request, timed(context)),
+    accept: (request, context) => accept(groups, request, timed(context)),
+    release: (request, context) => release(groups, request, timed(context)),
     renew: (request, context) => renew(groups, renewals, request, timed(context)),
     grant: (request, context) => grant(groups, request, timed(context)),
     withdrawSuccessor: (request, context) => withdrawSuccessor(groups, request, timed(context)),
@@ -113,15 +113,32 @@ function judgeRegistration(
   return failed(refusal("STALE_INCARNATION", message, { metadata, field: "owner.incarnation" }));
 }
 
-async function judgeRanges(
+function accept(
   groups: ClusterGroups,
-  kind: "accept" | "release",
-  request: api.RangeEpochsRequest,
+  { owner, group, ranges }: api.RangeEpochsRequest,
   context: CallContext,
 ): Promise<Result<api.RangeEpochsAnswer, api.Refusal>> {
-  const { owner, ranges } = request;
-  const command: ShardCommand = { kind, ...owner, ranges };
-  const answered = await ask(groups, request.group, "rangesJudged", { command }, context);
+  return judgeRanges(groups, group, { kind: "accept", ...owner, ranges }, context);
+}
+
+function release(
+  groups: ClusterGroups,
+  { owner, group, ranges }: api.ReleaseRequest,
+  context: CallContext,
+): Promise<Result<api.RangeEpochsAnswer, api.Refusal>> {
+  const released = ranges.map(({ rangeId, epoch, handOverRevision }) => {
+    return { rangeId, epoch, handOverRevision: handOverRevision ?? (0 as Revision) };
+  });
+  return judgeRanges(groups, group, { kind: "release", ...owner, ranges: released }, context);
+}
+
+async function judgeRanges(
+  groups: ClusterGroups,
+  group: GroupId,
+  command: ShardCommand,
+  context: CallContext,
+): Promise<Result<api.RangeEpochsAnswer, api.Refusal>> {
+  const answered = await ask(groups, group, "rangesJudged", { command }, context);
   if (!answered.ok) return answered;
   const { header, result } = answered.value;
   return ok({ header, outcomes: result.outcomes.map(toItemOutcome) });
@@ -132,12 +149,12 @@ async function grant(
   request: api.GrantRequest,
   context: CallContext,
 ): Promise<Result<api.GrantAnswer, api.Refusal>> {
-  const { requestId, items, onlyUnowned } = request;
+  const { requestId, items, onlyUnowned, handOver } = request;
   const found = shardOf(groups, request.group);
   if (!found.ok) return found;
   const heavy = await judgeWeight(found.value, items, context);
   if (heavy !== undefined) return failed(heavy);
-  const command: ShardCommand = { kind: "grant", items, onlyUnowned };
+  const command: ShardCommand = { kind: "grant", items, onlyUnowned, handOver };
   const answered = await ask(groups, request.group, "grantsDone", { requestId, command }, context);
   if (!answered.ok) return answered;
   const { shard, header, replayed, result } = answered.value;
@@ -198,6 +215,7 @@ const OUTCOME_REASONS = {
   notOwner: "NOT_OWNER",
   notFound: "NOT_FOUND",
   sessionClosed: "SESSION_CLOSED",
+  noSuccessor: "NO_SUCCESSOR",
 } as const;
 
 function toItemOutcome({ rangeId, refused, currentEpoch }: RangeOutcome): api.ItemOutcome {

@@ -42,6 +42,7 @@ export function toRangeRecord(state: ShardState, range: MachineRange): RangeReco
     successor: range.successor,
     intendedNodeId: range.intendedNodeId,
     acceptedEpoch: range.acceptedEpoch,
+    handOverRevision: range.handOverRevision,
   };
 }
 

@@ -25,6 +25,7 @@ import type { RangeReplica as _cadastre_v1_RangeReplica, RangeReplica__Output as
 import type { ReadOptions as _cadastre_v1_ReadOptions, ReadOptions__Output as _cadastre_v1_ReadOptions__Output } from './cadastre/v1/ReadOptions.ts';
 import type { RegisterRequest as _cadastre_v1_RegisterRequest, RegisterRequest__Output as _cadastre_v1_RegisterRequest__Output } from './cadastre/v1/RegisterRequest.ts';
 import type { RegisterResponse as _cadastre_v1_RegisterResponse, RegisterResponse__Output as _cadastre_v1_RegisterResponse__Output } from './cadastre/v1/RegisterResponse.ts';
+import type { ReleaseItem as _cadastre_v1_ReleaseItem, ReleaseItem__Output as _cadastre_v1_ReleaseItem__Output } from './cadastre/v1/ReleaseItem.ts';
 import type { ReleaseRequest as _cadastre_v1_ReleaseRequest, ReleaseRequest__Output as _cadastre_v1_ReleaseRequest__Output } from './cadastre/v1/ReleaseRequest.ts';
 import type { ReleaseResponse as _cadastre_v1_ReleaseResponse, ReleaseResponse__Output as _cadastre_v1_ReleaseResponse__Output } from './cadastre/v1/ReleaseResponse.ts';
 import type { RenewRequest as _cadastre_v1_RenewRequest, RenewRequest__Output as _cadastre_v1_RenewRequest__Output } from './cadastre/v1/RenewRequest.ts';
@@ -71,6 +72,7 @@ export interface ProtoGrpcType {
       ReadOptions: MessageTypeDefinition<_cadastre_v1_ReadOptions, _cadastre_v1_ReadOptions__Output>
       RegisterRequest: MessageTypeDefinition<_cadastre_v1_RegisterRequest, _cadastre_v1_RegisterRequest__Output>
       RegisterResponse: MessageTypeDefinition<_cadastre_v1_RegisterResponse, _cadastre_v1_RegisterResponse__Output>
+      ReleaseItem: MessageTypeDefinition<_cadastre_v1_ReleaseItem, _cadastre_v1_ReleaseItem__Output>
       ReleaseRequest: MessageTypeDefinition<_cadastre_v1_ReleaseRequest, _cadastre_v1_ReleaseRequest__Output>
       ReleaseResponse: MessageTypeDefinition<_cadastre_v1_ReleaseResponse, _cadastre_v1_ReleaseResponse__Output>
       RenewRequest: MessageTypeDefinition<_cadastre_v1_RenewRequest, _cadastre_v1_RenewRequest__Output>

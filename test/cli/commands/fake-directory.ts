@@ -165,6 +165,7 @@ export class FakeDirectory {
         successor: undefined,
         intendedNodeId,
         acceptedEpoch: 0 as Epoch,
+        handOverRevision: 0 as Revision,
       };
     });
     this.ranges.set(keyspace, ranges);

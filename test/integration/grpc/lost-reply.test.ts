@@ -47,9 +47,10 @@ class Shard {
 
   /** Answers like the service; `onCommitted` runs between the commit and the reply. */
   grant(onCommitted: () => void): OwnershipService["grant"] {
-    return async ({ requestId, items, onlyUnowned }) => {
+    return async ({ requestId, items, onlyUnowned, handOver }) => {
       this.ids.push(requestId);
-      const { revision, replayed } = this.#apply({ kind: "grant", items, onlyUnowned }, requestId);
+      const command = { kind: "grant", items, onlyUnowned, handOver } as const;
+      const { revision, replayed } = this.#apply(command, requestId);
       onCommitted();
       return ok({ header: { ...HEADER_0, revision }, outcomes: [], replayed });
     };

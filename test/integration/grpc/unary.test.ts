@@ -195,7 +195,13 @@ test("an answer of 3 MiB arrives, one above 4 MiB is an INTERNAL refusal and a l
     const { route } = lookupAnswer;
     const key = new Uint8Array(4_000);
     const descriptor = { ...route.descriptor, span: { startKey: key, endKey: undefined } };
-    const range = { descriptor, successor: undefined, intendedNodeId: undefined, acceptedEpoch: 0 };
+    const range = {
+      descriptor,
+      successor: undefined,
+      intendedNodeId: undefined,
+      acceptedEpoch: 0,
+      handOverRevision: 0,
+    };
     const ranges = Array.from({ length: count }, () => range as never);
     return { ...lookupAnswer, header: lookupAnswer.header, ranges, nextPageToken: "" };
   };

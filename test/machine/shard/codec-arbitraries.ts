@@ -29,10 +29,20 @@ const record: fc.Arbitrary<RangeRecord> = fc.record({
   owner: maybe(owner),
   successor: maybe(owner),
   intendedNodeId: maybe(anyText),
+  handOverRevision: branded<Revision>(),
   acceptedEpoch: branded<Epoch>(),
   replicas: fc.array(fc.record({ nodeId: anyText, inSync: fc.boolean() }), { maxLength: 3 }),
   descriptorRevision: branded<Revision>(),
 });
+
+const released = fc.array(
+  fc.record({
+    rangeId: anyText,
+    epoch: branded<Epoch>(),
+    handOverRevision: branded<Revision>(),
+  }),
+  { maxLength: 4 },
+);
 
 const pair = fc.record({ sequence: anyUint, nonce: anyUint });
 
@@ -83,7 +93,12 @@ export const anyCommand: fc.Arbitrary<ShardCommand> = fc.oneof(
   }),
   fc.record({ kind: kind("defineRanges"), keyspaceId: anyUint, splitKeys: fc.array(anyKey) }),
   fc.record({ kind: kind("renew"), renewals }),
-  fc.record({ kind: kind("grant"), items: grantItems, onlyUnowned: fc.boolean() }),
+  fc.record({
+    kind: kind("grant"),
+    items: grantItems,
+    onlyUnowned: fc.boolean(),
+    handOver: fc.boolean(),
+  }),
   fc.record({
     kind: kind("openSession"),
     nodeId: anyText,
@@ -92,7 +107,7 @@ export const anyCommand: fc.Arbitrary<ShardCommand> = fc.oneof(
     addresses: fc.array(anyText, { maxLength: 3 }),
   }),
   fc.tuple(owner, rangeEpochs).map(([o, ranges]) => ({ kind: "accept", ...o, ranges }) as const),
-  fc.tuple(owner, rangeEpochs).map(([o, ranges]) => ({ kind: "release", ...o, ranges }) as const),
+  fc.tuple(owner, released).map(([o, ranges]) => ({ kind: "release", ...o, ranges }) as const),
   fc.record({
     kind: kind("stageImport"),
     importId: anyText,

@@ -101,8 +101,12 @@ const COMMANDS: readonly Golden<ShardCommand>[] = [
     bytes: "05  01 61  07  01 [05 312e322e30  09]",
   },
   {
-    value: { kind: "release", ...NODE_A, ranges: RANGE_EPOCHS },
-    bytes: "06  01 61  07  01 [05 312e322e30  09]",
+    value: {
+      kind: "release",
+      ...NODE_A,
+      ranges: [{ rangeId: "1.2.0", epoch: 9 as Epoch, handOverRevision: 300 as Revision }],
+    },
+    bytes: "06  01 61  07  01 [05 312e322e30  09  ac02]",
   },
   {
     value: {
@@ -124,9 +128,10 @@ const COMMANDS: readonly Golden<ShardCommand>[] = [
         },
       ],
       onlyUnowned: true,
+      handOver: true,
     },
     bytes: `07  02 [05 312e322e30  09  0a  01 62  00]
-                   [05 312e322e31  00  02  01 61  01 07]  01`,
+                   [05 312e322e31  00  02  01 61  01 07]  01 01`,
   },
   {
     value: {
@@ -166,14 +171,19 @@ const RECORD: RangeRecord = {
   epoch: 9 as Epoch,
   owner: NODE_A,
   successor: { nodeId: "b", incarnation: 8 as Incarnation },
+  handOverRevision: 300 as Revision,
   intendedNodeId: undefined,
   acceptedEpoch: 9 as Epoch,
   replicas: [{ nodeId: "a", inSync: true }],
   descriptorRevision: 10 as Revision,
 };
-/** id, keyspace, start, end, epoch, owner, successor, intended, accepted, replicas, descriptor. */
+/**
+ * id, keyspace, start, end, epoch, owner, successor, hand-over, intended, accepted, replicas,
+ * descriptor.
+ */
 const RECORD_BYTES =
-  "05 312e322e30  01  01 63  01 01 66  09  01 01 61 07  01 01 62 08  00  09  01 [01 61 01]  0a";
+  "05 312e322e30  01  01 63  01 01 66  09  01 01 61 07  01 01 62 08  ac02  00  09 " +
+  "01 [01 61 01]  0a";
 
 const UNOWNED: RangeRecord = {
   rangeId: "1.2.1",
@@ -183,12 +193,13 @@ const UNOWNED: RangeRecord = {
   epoch: 0 as Epoch,
   owner: undefined,
   successor: undefined,
+  handOverRevision: 0 as Revision,
   intendedNodeId: "a",
   acceptedEpoch: 0 as Epoch,
   replicas: [],
   descriptorRevision: 2 as Revision,
 };
-const UNOWNED_BYTES = "05 312e322e31  01  00  00  00  00  00  01 01 61  00  00  02";
+const UNOWNED_BYTES = "05 312e322e31  01  00  00  00  00  00  00  01 01 61  00  00  02";
 
 /** In an answer that is not replayed, of revision 300: 00 ac02, then the result. */
 const RESULTS: readonly Golden<ShardResult>[] = [
@@ -332,7 +343,13 @@ test("the words of the stored forms keep their places", () => {
     "successorSet",
     "successorLifted",
   ]);
-  expect(RANGE_REFUSALS).toEqual(["staleEpoch", "notOwner", "notFound", "sessionClosed"]);
+  expect(RANGE_REFUSALS).toEqual([
+    "staleEpoch",
+    "notOwner",
+    "notFound",
+    "sessionClosed",
+    "noSuccessor",
+  ]);
   expect(GRANT_OUTCOMES).toEqual(["granted", "successorRecorded", "alreadyOwner"]);
   expect(REFUSAL_REASONS.slice(0, 22).join(" ")).toBe(
     "requestIdReused requestIdExpired seenRevisionAhead keyspaceNotFound rangeNotFound " +

@@ -23,7 +23,7 @@ const EVERY_COMMAND: readonly ShardCommand[] = [
   },
   { kind: "accept", nodeId: "x", incarnation: 9 as Incarnation, ranges: [] },
   { kind: "release", nodeId: "x", incarnation: 9 as Incarnation, ranges: [] },
-  { kind: "grant", items: [], onlyUnowned: false },
+  { kind: "grant", items: [], onlyUnowned: false, handOver: false },
   { kind: "defineRanges", keyspaceId: 77, splitKeys: [] },
   { kind: "stageImport", importId: "i", keyspaceId: 77, part: 0, rows: [] },
   { kind: "commitImport", importId: "i", keyspaceId: 77, rowCount: 0 },
@@ -55,7 +55,7 @@ test("a repeated request ends what is due, though it does not run again", () => 
     seenRevision: 0 as Revision,
     acknowledgedBelow: 0,
   };
-  const command: ShardCommand = { kind: "grant", items: [], onlyUnowned: false };
+  const command: ShardCommand = { kind: "grant", items: [], onlyUnowned: false, handOver: false };
   shard.apply(command, requestId);
   shard.timeMs = 3_000;
   const { answer, events } = shard.apply(command, requestId);

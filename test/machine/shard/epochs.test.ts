@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { Epoch, Incarnation, Revision } from "../../../src/base/brands.ts";
 import type { GrantItem } from "../../../src/machine/shard/commands.ts";
-import { onlyRange, reasonOf, ShardHarness, shardWithOwner } from "./harness.ts";
+import { NOT_ASKED, onlyRange, reasonOf, ShardHarness, shardWithOwner } from "./harness.ts";
 
 test("a grant's epoch is the revision of its entry, and a renewal never changes it (law 3)", () => {
   const { shard, rangeId } = shardWithOwner();
@@ -74,7 +74,7 @@ test("a grant that expects another epoch or descriptor is refused with the range
   const before = shard.range(rangeId);
   for (const [reason, change] of cases) {
     const item = { ...itemOf(shard, rangeId), ...change };
-    const step = shard.apply({ kind: "grant", items: [item], onlyUnowned: false });
+    const step = shard.apply({ kind: "grant", items: [item], onlyUnowned: false, handOver: false });
     expect(reasonOf(step)).toBe(reason);
     expect(step.events).toEqual([]);
     expect(shard.range(rangeId)).toBe(before);
@@ -90,12 +90,22 @@ test("a grant of several ranges changes all of them or none, and names the item"
   const [first, second] = items;
   if (first === undefined || second === undefined) throw new Error("there are two ranges");
   const bad = [first, { ...second, expectedEpoch: 7 as Epoch }];
-  const refused = shard.apply({ kind: "grant", items: bad, onlyUnowned: false });
+  const refused = shard.apply({ kind: "grant", items: bad, onlyUnowned: false, handOver: false });
   expect(refused.result).toMatchObject({ reason: "epochAhead", item: 1 });
-  const repeated = shard.apply({ kind: "grant", items: [first, first], onlyUnowned: false });
+  const repeated = shard.apply({
+    kind: "grant",
+    items: [first, first],
+    onlyUnowned: false,
+    handOver: false,
+  });
   expect(repeated.result).toMatchObject({ reason: "repeatedRange", item: 1 });
   expect(shard.ranges(keyspaceId).every(({ owner }) => owner === undefined)).toBe(true);
-  const { events, revision } = shard.apply({ kind: "grant", items, onlyUnowned: false });
+  const { events, revision } = shard.apply({
+    kind: "grant",
+    items,
+    onlyUnowned: false,
+    handOver: false,
+  });
   expect(events).toHaveLength(1);
   expect(shard.ranges(keyspaceId).map(({ epoch }) => epoch)).toEqual([revision, revision]);
 });
@@ -142,7 +152,9 @@ test("each range of a release is judged on its own", () => {
   shard.open("b");
   const ids = shard.ranges(keyspaceId).map(({ rangeId }) => rangeId);
   for (const [at, rangeId] of ids.entries()) shard.grant(rangeId, at === 1 ? "b" : "a");
-  const ranges = ids.map((rangeId) => ({ rangeId, epoch: shard.range(rangeId).epoch }));
+  const ranges = ids.map((rangeId) => {
+    return { rangeId, epoch: shard.range(rangeId).epoch, handOverRevision: NOT_ASKED };
+  });
   const twice = [...ranges, ...ranges.slice(0, 1)];
   const { result } = shard.apply({
     kind: "release",
@@ -164,7 +176,7 @@ test("a late release or renewal of an earlier epoch touches nobody (B07)", () =>
     kind: "release",
     nodeId: "a",
     incarnation: 1 as Incarnation,
-    ranges: [{ rangeId, epoch: e1 }],
+    ranges: [{ rangeId, epoch: e1, handOverRevision: NOT_ASKED }],
   } as const;
   shard.open("b");
   shard.advance(3_000);
@@ -195,12 +207,12 @@ test("what names a range of a replaced map is unknown, whatever its bounds (B26)
   const present = onlyRange(shard, keyspaceId);
   expect(present).not.toBe(retired);
   const stale = itemOf(shard, present, { rangeId: retired });
-  const grant = shard.apply({ kind: "grant", items: [stale], onlyUnowned: false });
+  const grant = shard.apply({ kind: "grant", items: [stale], onlyUnowned: false, handOver: false });
   expect(reasonOf(grant)).toBe("rangeNotFound");
   shard.grant(present, "a");
   const { epoch } = shard.range(present);
   for (const kind of ["release", "accept"] as const) {
-    const ranges = [{ rangeId: retired, epoch }];
+    const ranges = [{ rangeId: retired, epoch, handOverRevision: NOT_ASKED }];
     const step = shard.apply({ kind, nodeId: "a", incarnation: 1 as Incarnation, ranges });
     expect(step.result).toMatchObject({ outcomes: [{ refused: "notFound" }] });
     expect(step.events).toEqual([]);

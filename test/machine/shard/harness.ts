@@ -36,6 +36,9 @@ import type { KeyspaceTerms, RangeRecord } from "../../../src/machine/shard/type
 
 import { SENT_AGAIN } from "../../sent-again.ts";
 
+/** Of a plain release. */
+export const NOT_ASKED = 0 as Revision;
+
 export const GROUP = 1 as GroupId;
 
 export interface Step {
@@ -116,7 +119,7 @@ export class ShardHarness {
   }
 
   /** Grants with what the machine has at present as the expectation. */
-  grant(rangeId: string, nodeId: string, onlyUnowned = false): Step {
+  grant(rangeId: string, nodeId: string, onlyUnowned = false, handOver = false): Step {
     const { epoch, descriptorRevision } = this.range(rangeId);
     const item = {
       rangeId,
@@ -125,7 +128,7 @@ export class ShardHarness {
       expectedDescriptorRevision: descriptorRevision,
       incarnation: undefined,
     };
-    return this.apply({ kind: "grant", items: [item], onlyUnowned });
+    return this.apply({ kind: "grant", items: [item], onlyUnowned, handOver });
   }
 
   renew(
@@ -179,9 +182,14 @@ export class ShardHarness {
     return this.apply({ kind: "commitImport", importId, keyspaceId, rowCount });
   }
 
-  release(rangeId: string, nodeId: string, incarnation = 1): Step {
+  /** Records a successor and asks the owner to hand over. */
+  handOver(rangeId: string, nodeId: string): Step {
+    return this.grant(rangeId, nodeId, false, true);
+  }
+
+  release(rangeId: string, nodeId: string, incarnation = 1, handOverRevision = 0): Step {
     const { epoch } = this.range(rangeId);
-    const ranges = [{ rangeId, epoch }];
+    const ranges = [{ rangeId, epoch, handOverRevision: handOverRevision as Revision }];
     return this.apply({
       kind: "release",
       nodeId,

@@ -10,6 +10,7 @@ import { compareStrings } from "../../../src/base/ordered-map.ts";
 import { Prng } from "../../../src/base/prng.ts";
 import { spansOverlap } from "../../../src/base/span.ts";
 import type { RenewalAnswer } from "../../../src/machine/shard/answers.ts";
+import type { Owner } from "../../../src/machine/shard/types.ts";
 import type { ExceptedSpan, Renewal, ShardCommand } from "../../../src/machine/shard/commands.ts";
 import { deadlineMs } from "../../../src/machine/shard/leases.ts";
 import { sessionRemainingMs } from "../../../src/machine/shard/sessions.ts";
@@ -35,6 +36,7 @@ test("owners, epochs and deadlines agree with the naive model after every entry 
   }
   const wanted = ["expired", "released", "successorSet", "successorLifted", "granted"];
   wanted.push("restarted", "regranted", "lateCopy", "sessionClosed");
+  wanted.push("handedOver", "handOver noSuccessor");
   wanted.push("extended", "viewTooOld", "asOfAhead", "noSession", "excepted");
   for (const what of [...wanted, "noop", "endedAtNoop", "grace", "cap", "durationChanged"]) {
     expect(seen.get(what) ?? 0, `the runs must reach ${what}`).toBeGreaterThan(20);
@@ -120,6 +122,12 @@ class Comparison {
     const { result, events } = this.#shard.apply(command);
     for (const { cause } of events) if (cause === "restarted") this.#count(cause);
     if (result.kind === "sessionOpened" && result.grantedCount > 0) this.#count("regranted");
+    if (command.kind === "release" && result.kind === "rangesJudged") {
+      for (const [at, { refused }] of result.outcomes.entries()) {
+        if (command.ranges[at]?.handOverRevision === 0) continue;
+        this.#count(refused === undefined ? "handedOver" : `handOver ${refused}`);
+      }
+    }
     const outcomes = this.#model.apply(command, this.#shard.timeMs);
     this.#compareState();
     this.#notePictures();
@@ -163,6 +171,7 @@ class Comparison {
         ownerText(record.owner),
         ownerText(record.successor),
         record.intendedNodeId,
+        record.handOverRevision,
         isOwned ? deadlineMs(state, slot) : 0,
       ];
       const expected = [
@@ -171,6 +180,7 @@ class Comparison {
         ownerText(range?.owner),
         ownerText(range?.successor),
         range?.intendedNodeId,
+        range?.handOverRevision,
         isOwned ? this.#model.endOf(range?.given ?? []) : 0,
       ];
       same(actual, expected, `range ${rangeId} at ${state.revision}`);
@@ -259,21 +269,35 @@ class Comparison {
     const prng = this.#prng;
     const nodeId = prng.pick(NODES);
     const session = this.#model.sessions.get(nodeId);
+    const newest = this.#model.newest(nodeId);
     const incarnation = (
-      prng.chance(0.9) && session !== undefined ? session.incarnation : prng.nextInteger(1, 6)
+      prng.chance(0.9) && session !== undefined ? session.incarnation : prng.nextInteger(1, newest)
     ) as Incarnation;
     const roll = prng.nextInteger(0, 99);
-    if (roll < 12) {
-      const next = (incarnation + prng.pick([0, 0, 1])) as Incarnation;
+    if (roll < (session === undefined ? 45 : 12)) {
+      const known = prng.chance(0.1) ? incarnation : newest;
+      const isOver = this.#model.line({ nodeId, incarnation: known }).isClosed;
+      const next = (known + prng.pick(isOver ? [0, 1, 1] : [0, 0, 0, 1])) as Incarnation;
       const provenSince = Math.max(1, next - prng.pick([0, 0, 1, 3])) as Incarnation;
       const addresses: string[] = [];
       return { kind: "openSession", nodeId, incarnation: next, provenSince, addresses };
     }
     if (roll < 42) return this.#grant(nodeId);
     if (roll < 50) {
-      const ranges = [...this.#model.ranges.values()]
+      const all = [...this.#model.ranges.values()];
+      const asking = prng.pick([undefined, ...all.filter((range) => range.handOverRevision > 0)]);
+      if (asking?.owner !== undefined && prng.chance(0.4)) {
+        const { rangeId, epoch, handOverRevision, owner } = asking;
+        const named = { rangeId, epoch: epoch as Epoch };
+        const ranges = [{ ...named, handOverRevision: handOverRevision as Revision }];
+        return { kind: "release", ...(owner as Owner), ranges };
+      }
+      const ranges = all
         .filter(() => prng.chance(0.3))
-        .map(({ rangeId, epoch }) => ({ rangeId, epoch: epoch as Epoch }));
+        .map(({ rangeId, epoch, handOverRevision }) => {
+          const asked = (prng.chance(0.7) ? handOverRevision : prng.pick([0, 3])) as Revision;
+          return { rangeId, epoch: epoch as Epoch, handOverRevision: asked };
+        });
       return { kind: "release", nodeId, incarnation, ranges };
     }
     if (roll < 61) return this.#withdraw();
@@ -292,7 +316,8 @@ class Comparison {
         expectedDescriptorRevision: descriptorRevision as Revision,
         incarnation: undefined,
       }));
-    return { kind: "grant", items, onlyUnowned: this.#isPlain || prng.chance(0.15) };
+    const onlyUnowned = this.#isPlain || prng.chance(0.15);
+    return { kind: "grant", items, onlyUnowned, handOver: prng.chance(0.3) };
   }
 
   #withdraw(): ShardCommand {

@@ -40,6 +40,8 @@ export interface ModelRange extends Span {
   descriptorRevision: number;
   owner: ModelOwner | undefined;
   successor: ModelOwner | undefined;
+  /** When the owner was asked to hand over to it; 0: it was not. */
+  handOverRevision: number;
   /** Its last lease ran out while this node's next process was waiting for that. */
   intendedNodeId: string | undefined;
   /** Since the grant, without what is over. */
@@ -164,10 +166,11 @@ export class LeaseModel {
         this.#open(command);
         return;
       case "release":
-        for (const { rangeId, epoch } of command.ranges) {
+        for (const { rangeId, epoch, handOverRevision } of command.ranges) {
           const range = this.ranges.get(rangeId);
           if (range?.epoch !== epoch || !isSame(range.owner, command)) continue;
           if (this.line(command).isClosed) continue;
+          if (handOverRevision !== 0 && !this.#mayHandOver(range, handOverRevision)) continue;
           this.#end(range, "released");
         }
         this.#grantToSuccessors();
@@ -179,8 +182,7 @@ export class LeaseModel {
         const range = this.ranges.get(command.rangeId);
         if (range === undefined || !this.#isExpected(range, command)) return;
         if (range.successor === undefined) return;
-        range.successor = undefined;
-        this.#note(range, "successorLifted");
+        this.#lift(range);
         return;
       }
       case "accept":
@@ -208,6 +210,7 @@ export class LeaseModel {
         descriptorRevision: this.revision,
         owner: undefined,
         successor: undefined,
+        handOverRevision: 0,
         intendedNodeId: undefined,
         given: [],
       });
@@ -242,6 +245,11 @@ export class LeaseModel {
       const isInherited = inherited.includes(range) && range.owner === undefined;
       if (isInherited || range.intendedNodeId === nodeId) this.#give(range, session);
     }
+  }
+
+  /** The largest incarnation of a node that has opened a session; 1 before any. */
+  newest(nodeId: string): number {
+    return this.#newest.get(nodeId) ?? 1;
   }
 
   line({ nodeId, incarnation }: ModelOwner): ModelLine {
@@ -282,7 +290,27 @@ export class LeaseModel {
     return "extended";
   }
 
-  #grant({ items, onlyUnowned }: Grant): void {
+  /** Only to the successor for whom it was asked, and who is alive; a dead one is dropped. */
+  #mayHandOver(range: ModelRange, asked: number): boolean {
+    const { successor, handOverRevision } = range;
+    if (asked !== handOverRevision || successor === undefined) return false;
+    if (this.#isAlive(successor)) return true;
+    this.#lift(range);
+    return false;
+  }
+
+  #lift(range: ModelRange): void {
+    range.successor = undefined;
+    range.handOverRevision = 0;
+    this.#note(range, "successorLifted");
+  }
+
+  #isAlive(successor: ModelOwner): boolean {
+    const session = this.sessions.get(successor.nodeId);
+    return session?.incarnation === successor.incarnation && !this.line(session).isClosed;
+  }
+
+  #grant({ items, onlyUnowned, handOver }: Grant): void {
     const plans: { range: ModelRange; session: ModelSession }[] = [];
     for (const [at, item] of items.entries()) {
       const range = this.ranges.get(item.rangeId);
@@ -300,8 +328,11 @@ export class LeaseModel {
     }
     for (const { range, session } of plans) {
       if (range.owner === undefined) this.#give(range, session);
-      else if (!isSame(range.owner, session) && range.successor === undefined) {
+      else if (!isSame(range.owner, session)) {
+        const isAsked = handOver && range.handOverRevision === 0;
+        if (range.successor !== undefined && !isAsked) continue;
         range.successor = session;
+        range.handOverRevision = handOver ? this.revision : 0;
         this.#note(range, "successorSet");
       }
     }
@@ -321,6 +352,7 @@ export class LeaseModel {
     const { nodeId, incarnation } = session;
     range.owner = { nodeId, incarnation };
     range.successor = undefined;
+    range.handOverRevision = 0;
     range.intendedNodeId = undefined;
     range.epoch = this.revision;
     range.descriptorRevision = this.revision;
@@ -345,8 +377,8 @@ export class LeaseModel {
       if (successor === undefined) continue;
       const session = this.sessions.get(successor.nodeId);
       range.successor = undefined;
-      const isAlive = session?.incarnation === successor.incarnation;
-      if (isAlive && !this.line(session).isClosed) this.#give(range, session);
+      range.handOverRevision = 0;
+      if (session !== undefined && this.#isAlive(successor)) this.#give(range, session);
     }
   }
 

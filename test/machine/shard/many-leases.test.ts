@@ -49,7 +49,7 @@ class BusyShard {
       expectedDescriptorRevision: record.descriptorRevision,
       incarnation: undefined,
     }));
-    this.apply({ kind: "grant", items, onlyUnowned: true });
+    this.apply({ kind: "grant", items, onlyUnowned: true, handOver: false });
   }
 
   get ownedCount(): number {

@@ -4,7 +4,7 @@ import type { Epoch, Incarnation, Revision } from "../../../src/base/brands.ts";
 import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import type { Prng } from "../../../src/base/prng.ts";
 import type { ShardCommand } from "../../../src/machine/shard/commands.ts";
-import type { ShardHarness } from "./harness.ts";
+import { NOT_ASKED, type ShardHarness } from "./harness.ts";
 import { randomPair } from "./random-pairs.ts";
 
 export const NODES = ["a", "b", "c"] as const;
@@ -15,7 +15,8 @@ export function randomCommand(prng: Prng, shard: ShardHarness): ShardCommand {
   const { state } = shard.machine;
   const nodeId = prng.pick(NODES);
   const session = state.sessions.get(nodeId);
-  const incarnation = (session?.incarnation ?? prng.nextInteger(1, 4)) as Incarnation;
+  const newest = state.incarnations.get(nodeId)?.incarnation ?? 1;
+  const incarnation = (session?.incarnation ?? newest) as Incarnation;
   const ids = [...state.rangesById.keys()];
   const keyspaceId = prng.nextInteger(1, 2);
   const roll = prng.nextInteger(0, 99);
@@ -30,7 +31,11 @@ export function randomCommand(prng: Prng, shard: ShardHarness): ShardCommand {
   const holder = { nodeId, incarnation };
   const ranges = ids
     .filter(() => prng.chance(0.3))
-    .map((rangeId) => ({ rangeId, epoch: maybeOld(prng, shard.range(rangeId).epoch) }));
+    .map((rangeId) => {
+      const { epoch, handOverRevision } = shard.range(rangeId);
+      const asked = prng.chance(0.6) ? handOverRevision : prng.pick([NOT_ASKED, NOT_ASKED, 7]);
+      return { rangeId, epoch: maybeOld(prng, epoch), handOverRevision: asked as Revision };
+    });
   if (roll < 56) return { kind: "accept", ...holder, ranges };
   if (roll < 64) return { kind: "release", ...holder, ranges };
   if (roll < 69) return withdrawCommand(prng, shard, ids);
@@ -40,7 +45,8 @@ export function randomCommand(prng: Prng, shard: ShardHarness): ShardCommand {
 
 /** Again, as a newer process, or as one that is proven to have followed. */
 function openCommand(prng: Prng, nodeId: string, present: Incarnation): ShardCommand {
-  const incarnation = (present + (prng.chance(0.3) ? prng.nextInteger(0, 2) : 0)) as Incarnation;
+  const change = prng.chance(0.3) ? prng.nextInteger(-1, 2) : 0;
+  const incarnation = Math.max(1, present + change) as Incarnation;
   const back = prng.chance(0.5) ? prng.nextInteger(0, 2) : 0;
   const provenSince = Math.max(1, incarnation - back) as Incarnation;
   const addresses = [`${nodeId}:${incarnation}`];
@@ -96,7 +102,7 @@ function grantCommand(
         incarnation: undefined,
       };
     });
-  return { kind: "grant", items, onlyUnowned: prng.chance(0.2) };
+  return { kind: "grant", items, onlyUnowned: prng.chance(0.2), handOver: prng.chance(0.4) };
 }
 
 function withdrawCommand(prng: Prng, shard: ShardHarness, ids: readonly string[]): ShardCommand {

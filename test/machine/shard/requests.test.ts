@@ -16,7 +16,7 @@ import type { ShardCommand } from "../../../src/machine/shard/commands.ts";
 import { MEMORY_BOUNDS } from "../../../src/machine/common/request-memory.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
 import { SENT_AGAIN } from "../../sent-again.ts";
-import { GROUP, reasonOf, ShardHarness, shardWithOwner, type Step } from "./harness.ts";
+import { NOT_ASKED, GROUP, reasonOf, ShardHarness, shardWithOwner, type Step } from "./harness.ts";
 
 function idOf(sequence: number, change: Partial<RequestId> = {}): RequestId {
   return {
@@ -56,6 +56,7 @@ test("a refusal is remembered like any other answer", () => {
   const grant: ShardCommand = {
     kind: "grant",
     onlyUnowned: true,
+    handOver: false,
     items: [
       {
         rangeId,
@@ -160,7 +161,7 @@ test("a full memory stops new mutations and nothing else: owners go on, leases e
     const result = machine.apply(meta, { requestId, command }).answer?.result;
     return result?.kind === "refused" ? result.reason : (result?.kind ?? "none");
   };
-  const nothing: ShardCommand = { kind: "grant", items: [], onlyUnowned: false };
+  const nothing: ShardCommand = { kind: "grant", items: [], onlyUnowned: false, handOver: false };
   const once = (at: number): RequestId => idOf(1, { clientId: `one-shot-${at}` });
   for (let at = 0; at < MEMORY_BOUNDS.answersMax; at++) apply(nothing, once(at));
   expect(state.requests.answerCount).toBe(MEMORY_BOUNDS.answersMax);
@@ -169,7 +170,7 @@ test("a full memory stops new mutations and nothing else: owners go on, leases e
   const holder = { nodeId: "a", incarnation: 1 as Incarnation };
   const [slot] = state.rangesById.values();
   const { rangeId = "", epoch = 0 as Epoch } = slot?.record ?? {};
-  const ranges = [{ rangeId, epoch }];
+  const ranges = [{ rangeId, epoch, handOverRevision: NOT_ASKED }];
   const renewal = { ...holder, asOf: machine.revision, except: [], ...SENT_AGAIN };
   expect(apply({ kind: "renew", renewals: [renewal] })).toBe("renewed");
   expect(apply({ kind: "accept", ...holder, ranges })).toBe("rangesJudged");

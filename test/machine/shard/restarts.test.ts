@@ -2,7 +2,14 @@
 
 import { expect, test } from "vitest";
 import type { Incarnation } from "../../../src/base/brands.ts";
-import { changesOf, onlyRange, reasonOf, ShardHarness, shardWithOwner } from "./harness.ts";
+import {
+  NOT_ASKED,
+  changesOf,
+  onlyRange,
+  reasonOf,
+  ShardHarness,
+  shardWithOwner,
+} from "./harness.ts";
 
 /** Two keyspaces, "orders" with ranges "", g, p and "users" with one; node "a" holds all. */
 function holderOfFour(): { shard: ShardHarness; orders: number; users: number } {
@@ -50,7 +57,7 @@ test("nothing of the dead incarnation has an effect any more", () => {
   shard.open("a", 2, 1);
   expect(shard.renewed("a")).toEqual({ kind: "noSession" });
   expect(reasonOf(shard.open("a", 1))).toBe("staleIncarnation");
-  const ranges = [{ rangeId, epoch }];
+  const ranges = [{ rangeId, epoch, handOverRevision: NOT_ASKED }];
   const late = { nodeId: "a", incarnation: 1 as Incarnation, ranges };
   const stale = { outcomes: [{ refused: "staleEpoch" }] };
   expect(shard.apply({ kind: "release", ...late }).result).toMatchObject(stale);

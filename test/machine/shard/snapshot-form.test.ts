@@ -95,9 +95,9 @@ const REQUESTS: readonly ShardRequest["command"][] = [
     ],
   },
   { kind: "openSession", ...ids("a", 7), ...at("a:1", "i") },
-  { kind: "grant", items: [grantOf("a", 0, 2)], onlyUnowned: true },
+  { kind: "grant", items: [grantOf("a", 0, 2)], onlyUnowned: true, handOver: false },
   { kind: "openSession", ...ids("b", 300), ...at() },
-  { kind: "grant", items: [grantOf("b", 8, 8)], onlyUnowned: false },
+  { kind: "grant", items: [grantOf("b", 8, 8)], onlyUnowned: false, handOver: true },
   { kind: "accept", ...ids("a", 7), ranges: [{ rangeId: "1.2.0", epoch: 8 as Epoch }] },
   { kind: "renew", renewals: [{ ...ids("a", 7), asOf: 9 as Revision, except: [], ...PAIRS }] },
 ];
@@ -132,17 +132,17 @@ const GOLDEN = [
   "0f 04 00 bc50 cc9e01 01 05 09 bc50 cc9e01", // base standing to 10300, with grace to 20300;
   // renewed as order 5 with asOf 9
   "0d 04 01 9003 f403 01 05 09 9003 f403", // in keyspace 1 to 400, with grace to 500
-  "1c 05 0a 03 05312e322e30 01 00 01016d 08", // change at 10, successorSet: 1.2.0 of 1, "" to m
-  "01016107 010162ac02 00 00 00 08", // as it was then: epoch 8, owner a, successor b, at 8
+  "1d 05 0a 03 05312e322e30 01 00 01016d 08", // change at 10, successorSet: 1.2.0 of 1, "" to m
+  "01016107 010162ac02 0a 00 00 00 08", // as it was then: epoch 8, owner a, b asked for at 10, at 8
   "09 03 0162 ac02 09 00 00 08", // session b: opened at 9, no address
   "0f 04 00 bc50 cc9e01 01 03 09 bc50 cc9e01",
   "0a 06 01 016f 64 0a 00 02 01 00", // keyspace 1, o: 100, 10, exclusive, local; granted before
-  "1b 07 05312e322e30 00 08 01016107 010162ac02", // 1.2.0 from "", epoch 8, a, then b
+  "1c 07 05312e322e30 00 08 01016107 010162ac02 0a", // 1.2.0 from "", epoch 8, a, then b, asked
   "00 08 00 08 9003 f403 04", // not intended, accepted 8, no replicas, at 8; to 400 or 500, cut
   // loose at 4
-  "13 07 05312e322e31 016d 00 00 00 00 00 00 02 00 00 00", // 1.2.1 from m, never granted, at 2
+  "14 07 05312e322e31 016d 00 00 00 00 00 00 00 02 00 00 00", // 1.2.1 from m, never granted, at 2
   "0d 06 02 0170 c801 14 01 00 00 01016a", // keyspace 2, p: 200, 20, affinity, none; import j
-  "14 07 05312e342e30 00 00 00 00 01017a 00 00 05 00 00 00", // 1.4.0, intended for z, at 5
+  "15 07 05312e342e30 00 00 00 00 00 01017a 00 00 05 00 00 00", // 1.4.0, intended for z, at 5
   "08 08 0169 02 01 ecd124", // import i into 2: one part, dropped at 600300
   "0b 09 05312e362e30 00 010162", // its row 1.6.0 from "", for b
   "0a 09 05312e362e31 0171 00", // 1.6.1 from q

@@ -310,7 +310,7 @@ test("changes that outgrow an answer are cut short: the owner refreshes its view
     seenRevision: 0 as Revision,
     acknowledgedBelow: 0,
   };
-  const heavy = { requestId, group: SHARD, items, onlyUnowned: false };
+  const heavy = { requestId, group: SHARD, items, onlyUnowned: false, handOver: false };
   expect(await cluster.result(ownership.grant(heavy, WAIT))).toMatchObject({
     ok: false,
     error: { reason: "INVALID", field: "items" },

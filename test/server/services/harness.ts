@@ -181,7 +181,13 @@ export async function grant(
     if (record === undefined) throw new Error(`there is no range ${position}`);
     return grantItem(record.descriptor, owner);
   });
-  const request = { requestId: freshId(), group: SHARD, items, onlyUnowned: false };
+  const request = {
+    requestId: freshId(),
+    group: SHARD,
+    items,
+    onlyUnowned: false,
+    handOver: false,
+  };
   return cluster.answer(services(cluster, at).ownership.grant(request, WAIT));
 }
 

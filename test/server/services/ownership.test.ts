@@ -9,9 +9,10 @@ import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import type {
   GrantRequest,
   Owner,
-  RangeEpoch,
   RangeRecord,
+  RangeEpochsAnswer,
   RegisterAnswer,
+  ReleaseItem,
   RenewAnswer,
   RenewRequest,
 } from "../../../src/wire/api.ts";
@@ -50,8 +51,9 @@ function renew(
   return cluster.answer(ownership.renew(renewRequest(owner, asOf), WAIT));
 }
 
-function held({ descriptor }: Pick<RangeRecord, "descriptor">): RangeEpoch {
-  return { rangeId: descriptor.rangeId, epoch: descriptor.epoch };
+function held({ descriptor }: Pick<RangeRecord, "descriptor">): ReleaseItem {
+  const { rangeId, epoch } = descriptor;
+  return { rangeId, epoch, handOverRevision: undefined };
 }
 
 async function grantRequest(
@@ -61,7 +63,14 @@ async function grantRequest(
   more: Partial<GrantRequest> = {},
 ): Promise<GrantRequest> {
   const items = (await ranges(cluster, at)).map(({ descriptor }) => grantItem(descriptor, owner));
-  return { requestId: freshId(), group: SHARD, items, onlyUnowned: false, ...more };
+  return {
+    requestId: freshId(),
+    group: SHARD,
+    items,
+    onlyUnowned: false,
+    handOver: false,
+    ...more,
+  };
 }
 
 test("a storage node registers again with its data directory, another is refused", async () => {
@@ -167,12 +176,12 @@ test("accept and release judge each range on its own", async () => {
   await grant(cluster, leader, [0], n1);
   await grant(cluster, leader, [1], n2);
   const [own, foreign, unowned] = (await ranges(cluster, leader)).map(held) as [
-    RangeEpoch,
-    RangeEpoch,
-    RangeEpoch,
+    ReleaseItem,
+    ReleaseItem,
+    ReleaseItem,
   ];
   const stale = { ...own, epoch: (own.epoch - 1) as Epoch };
-  const none = { rangeId: "1.999.0", epoch: 1 as Epoch };
+  const none = { ...own, rangeId: "1.999.0", epoch: 1 as Epoch };
   const named = [foreign, stale, none, unowned, own];
   const { ownership } = services(cluster, follower);
   const request = { owner: n1, group: SHARD, ranges: named };
@@ -301,6 +310,37 @@ test("two processes of one incarnation are told so through every server, and run
   expect(after?.descriptor.owner).toBeUndefined();
 });
 
+test("a range is handed over by the entry that releases it, or not at all (law 12)", async () => {
+  const cluster = await clusterWith();
+  const { leader, follower } = await followerAndLeader(cluster);
+  const [n1, n2] = [await join(cluster, leader, "n1"), await join(cluster, leader, "n2")];
+  await grant(cluster, leader, [0], n1);
+  const { ownership } = services(cluster, follower);
+  const request = await grantRequest(cluster, leader, n2, { handOver: true });
+  const asked = await cluster.answer(ownership.grant(request, WAIT));
+  const [outcome] = asked.outcomes;
+  expect(outcome).toMatchObject({
+    kind: "successorRecorded",
+    range: { successor: n2, handOverRevision: asked.header.revision },
+  });
+  const [range] = await ranges(cluster, follower);
+  if (range === undefined) throw new Error("there is a range");
+  const release = (handOverRevision: Revision): Promise<RangeEpochsAnswer> => {
+    const items = [{ ...held(range), handOverRevision }];
+    return cluster.answer(ownership.release({ owner: n1, group: SHARD, ranges: items }, WAIT));
+  };
+  const wrong = await release((asked.header.revision - 1) as Revision);
+  expect(wrong.outcomes).toMatchObject([{ refused: "NO_SUCCESSOR" }]);
+  expect((await ranges(cluster, leader))[0]?.descriptor.owner).toEqual(n1);
+  const right = await release(range.handOverRevision);
+  expect(right.outcomes).toMatchObject([{ refused: undefined }]);
+  const [after] = await ranges(cluster, leader);
+  expect(after).toMatchObject({
+    descriptor: { owner: n2, epoch: right.header.revision },
+    handOverRevision: 0,
+  });
+});
+
 test("a grant is all or nothing, and names the item whose expectation fails", async () => {
   const cluster = await clusterWith(["b", "c"]);
   const { leader, follower } = await followerAndLeader(cluster);
@@ -323,7 +363,13 @@ test("a grant is all or nothing, and names the item whose expectation fails", as
     [[first, first], { reason: "INVALID" }],
   ];
   for (const [items, error] of bad) {
-    const request = { requestId: freshId(), group: SHARD, items, onlyUnowned: false };
+    const request = {
+      requestId: freshId(),
+      group: SHARD,
+      items,
+      onlyUnowned: false,
+      handOver: false,
+    };
     expect(await cluster.result(ownership.grant(request, WAIT))).toMatchObject({
       ok: false,
       error,
@@ -331,7 +377,13 @@ test("a grant is all or nothing, and names the item whose expectation fails", as
     for (const { descriptor } of await ranges(cluster, leader)) expect(descriptor.epoch).toBe(0);
   }
   await grant(cluster, leader, [0], owner);
-  const stale = { requestId: freshId(), group: SHARD, items: good, onlyUnowned: false };
+  const stale = {
+    requestId: freshId(),
+    group: SHARD,
+    items: good,
+    onlyUnowned: false,
+    handOver: false,
+  };
   const refused = await cluster.result(ownership.grant(stale, WAIT));
   expect(refused).toMatchObject({
     ok: false,
@@ -467,7 +519,13 @@ test("a grant through a server that has yet to hear of the keyspace is answered 
   const { route } = await cluster.answer(services(cluster, leader).directory.lookup(lookup, WAIT));
   const { ownership } = services(cluster, follower);
   const items = [grantItem(route.descriptor, owner)];
-  const request = { requestId: freshId(), group: SHARD, items, onlyUnowned: false };
+  const request = {
+    requestId: freshId(),
+    group: SHARD,
+    items,
+    onlyUnowned: false,
+    handOver: false,
+  };
   const early = await cluster.result(ownership.grant(request, { timeoutMs: 300 }));
   // It is not even proposed before this server knows the range.
   expect(early).toMatchObject({ ok: false, error: { reason: "TRANSIENT" } });

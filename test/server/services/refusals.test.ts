@@ -29,6 +29,7 @@ const RANGE: RangeRecord = {
   owner: { nodeId: "n1", incarnation: 5 as never },
   successor: undefined,
   intendedNodeId: undefined,
+  handOverRevision: 0 as Revision,
   acceptedEpoch: 0 as Epoch,
   replicas: [],
   descriptorRevision: 17 as Revision,

@@ -208,6 +208,7 @@ test("changes that weigh too much are cut short: that answer extends nothing (la
     owner: undefined,
     successor: undefined,
     intendedNodeId: undefined,
+    handOverRevision: 0 as Revision,
     acceptedEpoch: 0 as Epoch,
     replicas: [],
     descriptorRevision: 1 as Revision,

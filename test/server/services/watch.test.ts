@@ -345,7 +345,8 @@ test("a watch of a node gets what concerns it, before or after the change", asyn
     rangeId: "",
     epoch: 0 as never,
   };
-  const release = { owner: n1, group: SHARD, ranges: [{ rangeId, epoch }] };
+  const ranges = [{ rangeId, epoch, handOverRevision: undefined }];
+  const release = { owner: n1, group: SHARD, ranges };
   const released = await cluster.answer(services(cluster, leader).ownership.release(release, WAIT));
   await watcher.reach(released.header.revision);
   expect(watcher.revisions).toEqual([own, next, released].map(({ header }) => header.revision));

@@ -8,6 +8,7 @@ export interface GrantRequest {
   'group'?: (number);
   'items'?: (_cadastre_v1_GrantItem)[];
   'onlyUnowned'?: (boolean);
+  'handOver'?: (boolean);
 }
 
 export interface GrantRequest__Output {
@@ -15,4 +16,5 @@ export interface GrantRequest__Output {
   'group': (number);
   'items': (_cadastre_v1_GrantItem__Output)[];
   'onlyUnowned': (boolean);
+  'handOver': (boolean);
 }

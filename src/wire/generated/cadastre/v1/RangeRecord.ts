@@ -9,6 +9,7 @@ export interface RangeRecord {
   'successor'?: (_cadastre_v1_Owner | null);
   'intendedNodeId'?: (string);
   'acceptedEpoch'?: (number | string | Long);
+  'handOverRevision'?: (number | string | Long);
 }
 
 export interface RangeRecord__Output {
@@ -16,4 +17,5 @@ export interface RangeRecord__Output {
   'successor': (_cadastre_v1_Owner__Output | null);
   'intendedNodeId': (string);
   'acceptedEpoch': (string);
+  'handOverRevision': (string);
 }

@@ -32,6 +32,7 @@ export const Reason = {
   INTERNAL: 'INTERNAL',
   SESSION_CLOSED: 'SESSION_CLOSED',
   LATE_COPY: 'LATE_COPY',
+  NO_SUCCESSOR: 'NO_SUCCESSOR',
 } as const;
 
 export type Reason =
@@ -97,5 +98,7 @@ export type Reason =
   | 29
   | 'LATE_COPY'
   | 30
+  | 'NO_SUCCESSOR'
+  | 31
 
 export type Reason__Output = typeof Reason[keyof typeof Reason]
