@@ -1,7 +1,7 @@
 /**
  * The headers of the raw generator (HPACK, RFC 7541). The first block of a connection enters its
  * fields into the server's header table, later ones only name them, as other clients do. Of the
- * answers only one thing is read: whether the status is OK, in its plain and its Huffman form.
+ * answers only one thing is read: the status, in its plain and its Huffman form.
  */
 
 /** Names that stand in the static table, by their index there. */
@@ -52,6 +52,15 @@ function plain(text: string): Buffer {
 /** The codes of RFC 7541 appendix B for the letters that we look for. */
 const HUFFMAN: Readonly<Record<string, string>> = {
   "0": "00000",
+  "1": "00001",
+  "2": "00010",
+  "3": "011001",
+  "4": "011010",
+  "5": "011011",
+  "6": "011100",
+  "7": "011101",
+  "8": "011110",
+  "9": "011111",
   a: "00011",
   c: "00100",
   s: "01000",
@@ -72,12 +81,14 @@ function huffman(text: string): Buffer {
 }
 
 const STATUS_NAMES = [plain("grpc-status"), huffman("grpc-status")];
-const STATUS_VALUES = [plain("0"), huffman("0")];
-const STATUS_OK = STATUS_NAMES.flatMap((name) =>
-  STATUS_VALUES.map((value) => Buffer.concat([name, value])),
+const STATUS_CODES = Array.from({ length: 17 }, (_, code) => code);
+const STATUS_FIELDS = STATUS_CODES.map((code) =>
+  STATUS_NAMES.flatMap((name) =>
+    [plain(String(code)), huffman(String(code))].map((value) => Buffer.concat([name, value])),
+  ),
 );
 
-/** Whether a block of trailers holds the literal field `grpc-status: 0`. */
-export function isStatusOk(block: Buffer): boolean {
-  return STATUS_OK.some((field) => block.includes(field));
+/** The code in the literal field `grpc-status` of a block of trailers; undefined: there is none. */
+export function statusIn(block: Buffer): number | undefined {
+  return STATUS_CODES.find((code) => STATUS_FIELDS[code]?.some((field) => block.includes(field)));
 }

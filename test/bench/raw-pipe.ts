@@ -7,7 +7,7 @@
  */
 
 import { connect as connectTcp, type Socket } from "node:net";
-import { isStatusOk, laterHeaderBlock, firstHeaderBlock } from "./raw-headers.ts";
+import { firstHeaderBlock, laterHeaderBlock, statusIn } from "./raw-headers.ts";
 import type { Done, Pipe } from "./pipe.ts";
 
 const FRAME = {
@@ -22,6 +22,7 @@ const FRAME = {
 const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8 } as const;
 const SETTING = { headerTableSize: 1, enablePush: 2, initialWindowSize: 4 } as const;
 
+const STATUS_OK = 0;
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const FRAME_HEADER_BYTES = 9;
 /** Of every message on a gRPC stream: a flag and the length. */
@@ -193,9 +194,8 @@ class RawPipe implements Pipe {
       return this.#break(new Error(`headers with flags ${flags} are not understood`));
     }
     if ((flags & FLAG.endStream) === 0) return;
-    const words = "not answered with OK; a run with grpc-js says why";
-    const hex = block.toString("hex");
-    const error = isStatusOk(block) ? undefined : new Error(`${words} (trailers ${hex})`);
+    const status = statusIn(block);
+    const error = status === STATUS_OK ? undefined : new Error(refused(status, block));
     this.#finish(streamId, error);
   }
 
@@ -215,6 +215,11 @@ class RawPipe implements Pipe {
     for (const streamId of this.#calls.keys()) this.#finish(streamId, error);
     for (const { done } of waiting) done(error, NOTHING);
   }
+}
+
+function refused(status: number | undefined, trailers: Buffer): string {
+  if (status === undefined) return `trailers without a status: ${trailers.toString("hex")}`;
+  return `answered with gRPC status ${status}; a run with grpc-js says why`;
 }
 
 function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
