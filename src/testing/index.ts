@@ -4,5 +4,6 @@
  */
 
 export { MemoryLogStore } from "./memory-log-store.ts";
+export { MemorySnapshotNetwork, MemorySnapshotStore } from "./memory-snapshots.ts";
 export { MemoryNetwork } from "./memory-transport.ts";
 export { VirtualClock } from "./virtual-clock.ts";

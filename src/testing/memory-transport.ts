@@ -50,14 +50,14 @@ export class MemoryNetwork {
 
   /** Nothing passes between the two, in either direction, until they are healed. */
   cut(a: ServerId, b: ServerId): void {
-    if (!this.#isConnected(a, b)) return;
+    if (!this.isConnected(a, b)) return;
     this.#cuts.add(pair(a, b));
     this.#tell(a, b, false);
   }
 
   heal(a: ServerId, b: ServerId): void {
     if (!this.#cuts.delete(pair(a, b))) return;
-    if (this.#isConnected(a, b)) this.#tell(a, b, true);
+    if (this.isConnected(a, b)) this.#tell(a, b, true);
   }
 
   /** What is under way when a link is cut, or when an end leaves, is lost. */
@@ -93,16 +93,17 @@ export class MemoryNetwork {
       target !== undefined &&
       this.#servers.get(from.self) === from &&
       this.#servers.get(target.self) === target &&
-      this.#isConnected(from.self, target.self)
+      this.isConnected(from.self, target.self)
     );
   }
 
-  #isConnected(a: ServerId, b: ServerId): boolean {
+  /** Both have joined, and nothing cuts their link. */
+  isConnected(a: ServerId, b: ServerId): boolean {
     return a !== b && this.#servers.has(a) && this.#servers.has(b) && !this.#cuts.has(pair(a, b));
   }
 
   #peersOf(self: ServerId): ServerId[] {
-    return [...this.#servers.keys()].filter((peer) => this.#isConnected(self, peer));
+    return [...this.#servers.keys()].filter((peer) => this.isConnected(self, peer));
   }
 
   #tell(a: ServerId, b: ServerId, isReachable: boolean): void {
