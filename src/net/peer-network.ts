@@ -1,7 +1,8 @@
 /**
- * The peer network of one server over gRPC: a Transport and a Forwarder, and the port that serves
- * both. One stream per pair of servers carries the messages of all groups (peer-link.ts); forwarded
- * commands have connections of their own (forwarder.ts). The peer port is never the client port
+ * The peer network of one server over gRPC: a Transport, a Forwarder and a SnapshotSource, and the
+ * port that serves all three. One stream per pair of servers carries the messages of all groups
+ * (peer-link.ts); forwarded commands (forwarder.ts) and snapshots (snapshot-source.ts) have
+ * connections of their own. The peer port is never the client port
  * (law 32).
  */
 
@@ -12,6 +13,8 @@ import type {
   Clock,
   Forwarder,
   Logger,
+  SnapshotSource,
+  SnapshotStore,
   Timers,
   Transport,
   TransportEvents,
@@ -22,6 +25,8 @@ import { dials } from "./handshake.ts";
 import { LogLimit } from "./log-limit.ts";
 import { type NetworkContext, PeerLink, type PeerStats } from "./peer-link.ts";
 import { type OnForward, PeerServer } from "./peer-server.ts";
+import { type SendStats, SnapshotSender } from "./snapshot-sender.ts";
+import { GrpcSnapshotSource } from "./snapshot-source.ts";
 import { DEFAULT_TUNING, type PeerTuning } from "./tuning.ts";
 
 export interface PeerAddress {
@@ -42,6 +47,10 @@ export interface PeerNetworkOptions {
   readonly events: TransportEvents;
   /** Answers a command that another server forwarded here. Must not reject. */
   readonly onForward: OnForward;
+  /** The files that peers may fetch. */
+  readonly snapshots: Pick<SnapshotStore, "openFile">;
+  /** At most so fast are they sent, all of them together. */
+  readonly snapshotBytesPerSecond: number;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -53,11 +62,13 @@ export interface PeerNetworkOptions {
 export interface PeerNetwork {
   readonly transport: Transport;
   readonly forwarder: Forwarder;
+  readonly snapshotSource: SnapshotSource;
   /** host:port of the peer port, as bound. */
   readonly address: string;
   /** Replaces the list of peers: new ones are dialled, missing ones dropped, moved ones moved. */
   setPeers(peers: readonly PeerAddress[]): void;
   stats(): readonly PeerStats[];
+  snapshotStats(): SendStats;
   /** Ends everything within a second; nothing is delivered afterwards. Idempotent. */
   close(): Promise<void>;
 }
@@ -81,9 +92,12 @@ interface Peer {
 class GrpcPeerNetwork implements PeerNetwork {
   readonly transport: Transport;
   readonly forwarder: Forwarder;
+  readonly snapshotSource: SnapshotSource;
   readonly #options: PeerNetworkOptions;
   readonly #context: NetworkContext;
   readonly #forwarder: GrpcForwarder;
+  readonly #snapshotSource: GrpcSnapshotSource;
+  readonly #sender: SnapshotSender;
   readonly #peers = new Map<ServerId, Peer>();
   #server: PeerServer | undefined;
   #closing: Promise<void> | undefined;
@@ -104,8 +118,16 @@ class GrpcPeerNetwork implements PeerNetwork {
       tuning: { ...DEFAULT_TUNING, ...options.tuning },
       randomFraction: options.randomFraction ?? Math.random,
     };
-    this.#forwarder = new GrpcForwarder(this.#context, (id) => this.#peers.get(id)?.address);
+    const addressOf = (id: ServerId): string | undefined => this.#peers.get(id)?.address;
+    this.#forwarder = new GrpcForwarder(this.#context, addressOf);
     this.forwarder = this.#forwarder;
+    this.#snapshotSource = new GrpcSnapshotSource(this.#context, addressOf);
+    this.snapshotSource = this.#snapshotSource;
+    this.#sender = new SnapshotSender({
+      context: this.#context,
+      openSnapshot: (name) => options.snapshots.openFile(name),
+      bytesPerSecond: options.snapshotBytesPerSecond,
+    });
     this.transport = {
       send: (to, envelope) => this.#peers.get(to)?.link.send(envelope),
     };
@@ -114,7 +136,13 @@ class GrpcPeerNetwork implements PeerNetwork {
   async start(): Promise<void> {
     const { listen, onForward, peers } = this.#options;
     const linkTo = (id: ServerId): PeerLink | undefined => this.#peers.get(id)?.link;
-    this.#server = await PeerServer.start({ listen, context: this.#context, linkTo, onForward });
+    this.#server = await PeerServer.start({
+      listen,
+      context: this.#context,
+      linkTo,
+      onForward,
+      sender: this.#sender,
+    });
     this.setPeers(peers);
   }
 
@@ -148,6 +176,10 @@ class GrpcPeerNetwork implements PeerNetwork {
     return [...this.#peers.values()].map((peer) => peer.link.stats);
   }
 
+  snapshotStats(): SendStats {
+    return this.#sender.stats;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -165,6 +197,7 @@ class GrpcPeerNetwork implements PeerNetwork {
     for (const peer of this.#peers.values()) closePeer(peer);
     this.#peers.clear();
     this.#forwarder.close();
+    this.#snapshotSource.close();
     await this.#server?.close();
   }
 }

@@ -12,6 +12,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import type { ServerId } from "../base/brands.ts";
+import type { Result } from "../base/result.ts";
 import type { ForwardAnswer, ForwardCall } from "../replica/ports.ts";
 import { invalidArgumentText, type InvalidArgument } from "../wire/fields.ts";
 import type { ForwardReply } from "../wire/generated/cadastre/peer/v1/ForwardReply.ts";
@@ -22,13 +23,16 @@ import {
   forwardAnswerToProto,
   type Hello,
   helloToProto,
+  type PeerIds,
   protoToForward,
   protoToHello,
 } from "../wire/peer-forward.ts";
+import { protoToFetchSnapshot } from "../wire/peer-snapshot.ts";
 import { dials, localIds, otherStore, type Refusal, refusalOf } from "./handshake.ts";
 import { type Listener, listen } from "./listener.ts";
 import type { NetworkContext, PeerLink } from "./peer-link.ts";
 import { PEER_SERVICE } from "./peer-channel.ts";
+import type { FetchCall, SnapshotSender } from "./snapshot-sender.ts";
 import { SERVER_OPTIONS } from "./tuning.ts";
 
 export type OnForward = (from: ServerId, call: ForwardCall) => Promise<ForwardAnswer>;
@@ -39,6 +43,7 @@ export interface PeerServerOptions {
   /** The link to a peer; undefined: no such peer. */
   readonly linkTo: (server: ServerId) => PeerLink | undefined;
   readonly onForward: OnForward;
+  readonly sender: SnapshotSender;
 }
 
 type Incoming = ServerDuplexStream<PeerFrame__Output, PeerFrame>;
@@ -53,6 +58,7 @@ export class PeerServer {
     const handlers: PeerHandlers = {
       Exchange: (call) => this.#onExchange(call),
       Forward: (call, reply) => this.#onForward(call, reply),
+      FetchSnapshot: (call) => this.#onFetchSnapshot(call),
     };
     this.#server.addService(PEER_SERVICE, handlers);
   }
@@ -72,6 +78,7 @@ export class PeerServer {
   /** Answers what is under way for up to drainMs, then cuts every connection. */
   async close(): Promise<void> {
     const stopped = this.#listener?.stop();
+    this.#options.sender.close();
     await new Promise<void>((resolve) => {
       const cancel = this.#options.context.timers.after(
         this.#options.context.tuning.drainMs,
@@ -166,17 +173,11 @@ export class PeerServer {
     call: ServerUnaryCall<ForwardRequest__Output, ForwardReply>,
     reply: sendUnaryData<ForwardReply>,
   ): void {
-    const { context, linkTo, onForward } = this.#options;
+    const { onForward } = this.#options;
     const request = protoToForward(call.request);
-    const refusal = request.ok
-      ? refusalOf(request.value.ids, context, (server) => linkTo(server) !== undefined)
-      : malformed(request.error);
+    const refusal = this.#callRefusal(request, "forwardRefused", call.getPeer());
     if (!request.ok || refusal !== undefined) {
-      const { code, reason, details } = refusal ?? NO_HELLO;
-      const remote = call.getPeer();
-      const fields = { remote, reason, details };
-      context.logLimit.warn("forwardRefused", `${reason} ${hostOf(remote)}`, fields);
-      reply({ code, details });
+      reply(refusal ?? NO_HELLO);
       return;
     }
     // A rejection is a bug of the handler and reaches the process as one: it is not caught here.
@@ -184,7 +185,33 @@ export class PeerServer {
       reply(null, forwardAnswerToProto(answer));
     });
   }
+
+  #onFetchSnapshot(call: FetchCall): void {
+    const request = protoToFetchSnapshot(call.request);
+    const refusal = this.#callRefusal(request, "snapshotRefused", call.getPeer());
+    if (!request.ok || refusal !== undefined) call.emit("error", refusal ?? NO_HELLO);
+    else void this.#options.sender.serve(call, request.value);
+  }
+
+  /** Why a call beside the stream is not looked at, once it was logged. */
+  #callRefusal(
+    request: ReadRequest,
+    event: string,
+    remote: string,
+  ): Pick<Refusal, "code" | "details"> | undefined {
+    const { context, linkTo } = this.#options;
+    const refusal = request.ok
+      ? refusalOf(request.value.ids, context, (server) => linkTo(server) !== undefined)
+      : malformed(request.error);
+    if (refusal === undefined) return undefined;
+    const { code, reason, details } = refusal;
+    context.logLimit.warn(event, `${reason} ${hostOf(remote)}`, { remote, reason, details });
+    return { code, details };
+  }
 }
+
+/** What a call has made of its request, and says of itself. */
+type ReadRequest = Result<{ readonly ids: PeerIds }, InvalidArgument>;
 
 const NO_HELLO: Refusal = {
   code: status.INVALID_ARGUMENT,

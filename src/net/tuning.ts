@@ -26,6 +26,8 @@ export interface PeerTuning {
   readonly urgentMessagesMax: number;
   readonly bulkMessagesMax: number;
   readonly bulkBytesMax: number;
+  /** A snapshot's sender or receiver that does nothing for so long is given up by the other. */
+  readonly snapshotIdleMs: number;
   /** How long close() lets forwarded calls be answered. */
   readonly drainMs: number;
 }
@@ -41,6 +43,7 @@ export const DEFAULT_TUNING: PeerTuning = {
   urgentMessagesMax: 8_192,
   bulkMessagesMax: 4_096,
   bulkBytesMax: 16 * 1024 * 1024,
+  snapshotIdleMs: 8_000,
   drainMs: 300,
 };
 
@@ -79,4 +82,11 @@ export function channelOptions(tuning: PeerTuning): ChannelOptions {
     "grpc.keepalive_time_ms": tuning.silenceMsMax,
     "grpc.keepalive_timeout_ms": tuning.silenceMsMax,
   };
+}
+
+/** Of one connection that carries one snapshot: a window of several chunks fills a fast link. */
+const SNAPSHOT_WINDOW_BYTES: number = 1024 * 1024;
+
+export function snapshotChannelOptions(tuning: PeerTuning): ChannelOptions {
+  return { ...channelOptions(tuning), "grpc-node.flow_control_window": SNAPSHOT_WINDOW_BYTES };
 }

@@ -15,7 +15,7 @@ import type { OpenedLogStore } from "../storage/log-store.ts";
 import { publicServices } from "../wire/methods.ts";
 import { type AdminFacts, adminPort, type AdminPortOptions } from "./admin-port.ts";
 import { type ServerConfig, splitAddress } from "./config/schema.ts";
-import { openDataStore } from "./data-store.ts";
+import { type OpenedDataStore, openDataStore } from "./data-store.ts";
 import { type GrpcServer, startGrpcServer } from "./grpc/grpc-server.ts";
 import { meteredStore } from "./metered-store.ts";
 import type { RunningServer } from "./running-server.ts";
@@ -78,7 +78,7 @@ class ServerProcess implements RunningServer {
   async start(): Promise<void> {
     const opened = await openDataStore(this.#config, this.#logger, (error) => this.#fail(error));
     this.#closers.push(() => opened.store.close());
-    this.#peers = await this.#startPeers(opened.identity.storeUuid);
+    this.#peers = await this.#startPeers(opened);
     this.#core = this.#startCore(opened, this.#peers);
     const health = this.#healthOf(this.#core);
     this.#startTicking(this.#core, health);
@@ -106,12 +106,12 @@ class ServerProcess implements RunningServer {
     }
   }
 
-  async #startPeers(storeUuid: string): Promise<PeerNetwork> {
-    const { cluster, server, listen } = this.#config;
+  async #startPeers({ identity, snapshots }: OpenedDataStore): Promise<PeerNetwork> {
+    const { cluster, server, listen, storage } = this.#config;
     const peers = await createPeerNetwork({
       self: server.id as ServerId,
       clusterId: cluster.id,
-      storeUuid,
+      storeUuid: identity.storeUuid,
       listen: listen.peer,
       peers: cluster.servers.map(({ id, peer }) => ({ id: id as ServerId, address: peer })),
       events: {
@@ -123,6 +123,8 @@ class ServerProcess implements RunningServer {
         },
       },
       onForward: (_from, call) => this.#core?.onForward(call) ?? Promise.resolve(STARTING),
+      snapshots,
+      snapshotBytesPerSecond: storage.snapshotBytesPerSecond,
       logger: this.#logger,
       clock: systemClock,
       timers: systemTimers,

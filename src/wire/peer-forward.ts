@@ -90,7 +90,7 @@ export function protoToForward(
   return ok({ ids, call: { group, command: new Uint8Array(command), timeoutMs } });
 }
 
-function protoToIds(
+export function protoToIds(
   proto: Pick<Hello__Output, "protocolVersion" | "clusterId" | "fromServer" | "toServer">,
   fields: Fields,
 ): PeerIds {

@@ -31,6 +31,8 @@ async function startCluster(): Promise<ConformanceCluster> {
       peers: [],
       events,
       onForward: (from, call) => server.onForward(from, call),
+      snapshots: { openFile: () => Promise.resolve(undefined) },
+      snapshotBytesPerSecond: 1e9,
       logger: recordingLogger(),
       clock: realClock,
       timers: realTimers,

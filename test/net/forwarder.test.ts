@@ -253,9 +253,10 @@ test("an answer that is lost behind a status of success leaves the outcome unkno
   peer.close();
 });
 
-test("the service has the two calls that the peer protocol knows", () => {
+test("the service has the three calls that the peer protocol knows", () => {
   expect(Object.values(PEER_SERVICE).map((method) => method.path as string)).toEqual([
     "/cadastre.peer.v1.Peer/Exchange",
     "/cadastre.peer.v1.Peer/Forward",
+    "/cadastre.peer.v1.Peer/FetchSnapshot",
   ]);
 });

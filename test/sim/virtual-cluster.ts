@@ -34,6 +34,13 @@ export interface VirtualClusterOptions {
   readonly clockOf?: (id: ServerId, clock: VirtualClock) => Clock & Timers;
 }
 
+/** No checkpoint is ever due. */
+const ROOMY: ServerConfig["storage"] = {
+  checkpointBytesMin: 1e9,
+  logTrailingBytes: 0,
+  snapshotBytesPerSecond: 1e9,
+};
+
 /** A command that one server handed to another. */
 export interface ForwardSeen {
   readonly from: ServerId;
@@ -292,6 +299,7 @@ function configOf(id: ServerId, ids: readonly ServerId[]): ServerConfig {
       electionTimeoutTicksMax: 24,
       heartbeatTicks: 1,
     },
+    storage: ROOMY,
     shards: 1,
   };
 }

@@ -56,6 +56,7 @@ export function completeConfig(merged: MergedConfig): Result<CompletedConfig, re
     },
     log: merged.log,
     raft: merged.raft,
+    storage: merged.storage,
     shards: merged.shards,
   };
   return ok({ config, warnings: openListenWarnings(addresses) });

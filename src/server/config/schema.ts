@@ -23,6 +23,7 @@ export interface MergedConfig {
   };
   readonly log: ServerConfig["log"];
   readonly raft: ServerConfig["raft"];
+  readonly storage: ServerConfig["storage"];
   readonly shards: number;
 }
 
@@ -58,17 +59,36 @@ export interface ServerConfig {
     readonly electionTimeoutTicksMax: number;
     readonly heartbeatTicks: number;
   };
+  readonly storage: {
+    /** Bytes of entries between two checkpoints of a group, or its state's if that is larger. */
+    readonly checkpointBytesMin: number;
+    /** Bytes of entries that a group keeps behind a checkpoint, for servers that lag a little. */
+    readonly logTrailingBytes: number;
+    /** At most so fast are snapshots sent to other servers, all of them together. */
+    readonly snapshotBytesPerSecond: number;
+  };
   /** Metadata shards that a first start makes, beside the root. */
   readonly shards: number;
 }
 
-/** What holds when no source says anything. Elections after 0.6 to 1.2 s. */
+const KIB = 1_024;
+const GIB = 1_073_741_824;
+
+/**
+ * What holds when no source says anything. Elections after 0.6 to 1.2 s. A restart replays at most
+ * the entries of one checkpoint interval (32 MiB), about a second's work, and memory holds as many.
+ */
 export const CONFIG_DEFAULTS = {
   server: {},
   listen: {},
   cluster: { name: "cadastre" },
   log: { level: "info", format: "json" },
   raft: { tickMs: 50, electionTimeoutTicksMin: 12, electionTimeoutTicksMax: 24, heartbeatTicks: 1 },
+  storage: {
+    checkpointBytesMin: 33_554_432,
+    logTrailingBytes: 8_388_608,
+    snapshotBytesPerSecond: 33_554_432,
+  },
   shards: 1,
 } as const;
 
@@ -106,6 +126,21 @@ const schema = z.strictObject({
     electionTimeoutTicksMin: z.int().min(1).max(1_000),
     electionTimeoutTicksMax: z.int().min(2).max(2_000),
     heartbeatTicks: z.int().min(1).max(100),
+  }),
+  storage: z.strictObject({
+    checkpointBytesMin: z
+      .int()
+      .min(KIB)
+      .max(4 * GIB),
+    logTrailingBytes: z
+      .int()
+      .min(0)
+      .max(4 * GIB),
+    // A chunk of a snapshot must come well before its receiver takes the sender for silent.
+    snapshotBytesPerSecond: z
+      .int()
+      .min(256 * KIB)
+      .max(4 * GIB),
   }),
   shards: z.int().min(1).max(SHARDS_MAX),
 });

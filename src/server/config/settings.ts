@@ -27,6 +27,9 @@ export const SETTINGS: readonly Setting[] = [
   setting("raft.electionTimeoutTicksMin", "number", "shortest election timeout in ticks"),
   setting("raft.electionTimeoutTicksMax", "number", "longest election timeout in ticks"),
   setting("raft.heartbeatTicks", "number", "ticks between heartbeats"),
+  setting("storage.checkpointBytesMin", "number", "bytes of log between two checkpoints"),
+  setting("storage.logTrailingBytes", "number", "bytes of log kept behind a checkpoint"),
+  setting("storage.snapshotBytesPerSecond", "number", "how fast snapshots are sent, in bytes"),
   setting("shards", "number", "metadata shards that a first start makes"),
 ];
 

@@ -4,6 +4,7 @@ import type { MessageTypeDefinition } from '@grpc/proto-loader';
 import type { AppendEntries as _cadastre_peer_v1_AppendEntries, AppendEntries__Output as _cadastre_peer_v1_AppendEntries__Output } from './cadastre/peer/v1/AppendEntries.ts';
 import type { AppendEntriesReply as _cadastre_peer_v1_AppendEntriesReply, AppendEntriesReply__Output as _cadastre_peer_v1_AppendEntriesReply__Output } from './cadastre/peer/v1/AppendEntriesReply.ts';
 import type { Batch as _cadastre_peer_v1_Batch, Batch__Output as _cadastre_peer_v1_Batch__Output } from './cadastre/peer/v1/Batch.ts';
+import type { FetchSnapshotRequest as _cadastre_peer_v1_FetchSnapshotRequest, FetchSnapshotRequest__Output as _cadastre_peer_v1_FetchSnapshotRequest__Output } from './cadastre/peer/v1/FetchSnapshotRequest.ts';
 import type { ForwardReply as _cadastre_peer_v1_ForwardReply, ForwardReply__Output as _cadastre_peer_v1_ForwardReply__Output } from './cadastre/peer/v1/ForwardReply.ts';
 import type { ForwardRequest as _cadastre_peer_v1_ForwardRequest, ForwardRequest__Output as _cadastre_peer_v1_ForwardRequest__Output } from './cadastre/peer/v1/ForwardRequest.ts';
 import type { Heartbeat as _cadastre_peer_v1_Heartbeat, Heartbeat__Output as _cadastre_peer_v1_Heartbeat__Output } from './cadastre/peer/v1/Heartbeat.ts';
@@ -18,6 +19,7 @@ import type { ReadIndexReply as _cadastre_peer_v1_ReadIndexReply, ReadIndexReply
 import type { ReadIndexRequest as _cadastre_peer_v1_ReadIndexRequest, ReadIndexRequest__Output as _cadastre_peer_v1_ReadIndexRequest__Output } from './cadastre/peer/v1/ReadIndexRequest.ts';
 import type { RequestVote as _cadastre_peer_v1_RequestVote, RequestVote__Output as _cadastre_peer_v1_RequestVote__Output } from './cadastre/peer/v1/RequestVote.ts';
 import type { RequestVoteReply as _cadastre_peer_v1_RequestVoteReply, RequestVoteReply__Output as _cadastre_peer_v1_RequestVoteReply__Output } from './cadastre/peer/v1/RequestVoteReply.ts';
+import type { SnapshotChunk as _cadastre_peer_v1_SnapshotChunk, SnapshotChunk__Output as _cadastre_peer_v1_SnapshotChunk__Output } from './cadastre/peer/v1/SnapshotChunk.ts';
 import type { SnapshotOffer as _cadastre_peer_v1_SnapshotOffer, SnapshotOffer__Output as _cadastre_peer_v1_SnapshotOffer__Output } from './cadastre/peer/v1/SnapshotOffer.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
@@ -31,6 +33,7 @@ export interface ProtoGrpcType {
         AppendEntries: MessageTypeDefinition<_cadastre_peer_v1_AppendEntries, _cadastre_peer_v1_AppendEntries__Output>
         AppendEntriesReply: MessageTypeDefinition<_cadastre_peer_v1_AppendEntriesReply, _cadastre_peer_v1_AppendEntriesReply__Output>
         Batch: MessageTypeDefinition<_cadastre_peer_v1_Batch, _cadastre_peer_v1_Batch__Output>
+        FetchSnapshotRequest: MessageTypeDefinition<_cadastre_peer_v1_FetchSnapshotRequest, _cadastre_peer_v1_FetchSnapshotRequest__Output>
         ForwardReply: MessageTypeDefinition<_cadastre_peer_v1_ForwardReply, _cadastre_peer_v1_ForwardReply__Output>
         ForwardRequest: MessageTypeDefinition<_cadastre_peer_v1_ForwardRequest, _cadastre_peer_v1_ForwardRequest__Output>
         Heartbeat: MessageTypeDefinition<_cadastre_peer_v1_Heartbeat, _cadastre_peer_v1_Heartbeat__Output>
@@ -45,6 +48,7 @@ export interface ProtoGrpcType {
         ReadIndexRequest: MessageTypeDefinition<_cadastre_peer_v1_ReadIndexRequest, _cadastre_peer_v1_ReadIndexRequest__Output>
         RequestVote: MessageTypeDefinition<_cadastre_peer_v1_RequestVote, _cadastre_peer_v1_RequestVote__Output>
         RequestVoteReply: MessageTypeDefinition<_cadastre_peer_v1_RequestVoteReply, _cadastre_peer_v1_RequestVoteReply__Output>
+        SnapshotChunk: MessageTypeDefinition<_cadastre_peer_v1_SnapshotChunk, _cadastre_peer_v1_SnapshotChunk__Output>
         SnapshotOffer: MessageTypeDefinition<_cadastre_peer_v1_SnapshotOffer, _cadastre_peer_v1_SnapshotOffer__Output>
       }
     }

@@ -114,6 +114,8 @@ export async function startServer({ self, peers, ...rest }: StartOptions): Promi
       onPeerUnreachable: (peer) => told.push(`unreachable ${peer}`),
     },
     onForward: () => Promise.resolve(NOT_LEADER),
+    snapshots: { openFile: () => Promise.resolve(undefined) },
+    snapshotBytesPerSecond: 1e9,
     logger,
     clock: realClock,
     timers: realTimers,

@@ -54,6 +54,11 @@ test("a file with the servers is enough; the rest is defaults", () => {
       electionTimeoutTicksMax: 24,
       heartbeatTicks: 1,
     },
+    storage: {
+      checkpointBytesMin: 33_554_432,
+      logTrailingBytes: 8_388_608,
+      snapshotBytesPerSecond: 33_554_432,
+    },
     shards: 1,
   });
 });
@@ -110,6 +115,10 @@ test("servers with the same list derive the same cluster id, another name gives 
 });
 
 test.each([
+  [
+    "storage: {snapshotBytesPerSecond: 1000}",
+    "storage.snapshotBytesPerSecond: must be at least 262144, not 1000",
+  ],
   ["raft: {tickMS: 50}", "raft.tickMS: unknown key; did you mean tickMs?"],
   ["lisen: {}", "lisen: unknown key; did you mean listen?"],
   ["log: {colour: red}", "log.colour: unknown key; known are level, format"],
