@@ -46,6 +46,8 @@ export interface SnapshotRestore {
    * group, generation), or a damaged one; whatever follows fails, too. Total on any bytes.
    */
   accept(bytes: Bytes): Result<void, string>;
+  /** Whether the bytes so far are a whole snapshot: finish() will succeed. */
+  readonly isWhole: boolean;
   /** All bytes were given: the machine's state becomes the snapshot's, or nothing changes. */
   finish(): Result<void, string>;
 }

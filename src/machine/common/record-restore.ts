@@ -56,6 +56,10 @@ export class RecordRestore<Stored> implements SnapshotRestore {
     this.#builder = builder;
   }
 
+  get isWhole(): boolean {
+    return this.#failure === undefined && this.#stage === "ended";
+  }
+
   accept(bytes: Bytes): Result<void, string> {
     if (this.#failure !== undefined) return failed(this.#failure);
     this.#append(bytes);
