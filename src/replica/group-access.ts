@@ -115,6 +115,10 @@ export class GroupAccess<Request, Answer, Event> {
   /** Resolves when this replica may answer at the level that is asked for. */
   async read(level: ReadLevel, timeoutMs: number): Promise<ReadPermission> {
     this.counts.reads[level.kind]++;
+    // Nothing is known yet of the state that this replica starts from.
+    if (!this.replica.isRestored && level.kind !== "linearizable") {
+      return { kind: "unavailable", reason: "behind" };
+    }
     switch (level.kind) {
       case "local":
         return { kind: "ready" };

@@ -16,6 +16,7 @@ export interface HostedReplica {
   peerUnreachable(peer: ReplicaId): void;
   tick(): void;
   stop(): void;
+  settled(): Promise<void>;
 }
 
 export class ReplicaHost {
@@ -52,6 +53,11 @@ export class ReplicaHost {
 
   stop(): void {
     for (const replica of this.#replicas.values()) replica.stop();
+  }
+
+  /** Resolves when, after a stop, no replica touches its files any more. */
+  async settled(): Promise<void> {
+    for (const replica of this.#replicas.values()) await replica.settled();
   }
 }
 

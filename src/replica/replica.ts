@@ -5,6 +5,8 @@
  * Synchronous: adapters finish by posting an input. Inputs that come in one turn are stepped in one
  * flush, and the log store writes what a flush produced with one sync (group commit falls out).
  * Nothing here awaits, so nothing can change between looking and acting.
+ *
+ * One that starts from a snapshot takes no part until its machine holds that state.
  */
 
 import { assert } from "../base/assert.ts";
@@ -15,13 +17,16 @@ import type { AppliedEntry, GroupMachine } from "../machine/group.ts";
 import { RaftCore } from "../raft/core.ts";
 import type { Input } from "../raft/input.ts";
 import type { Message } from "../raft/messages.ts";
-import type { Outbound, Output, Persist, Proposed, Refused, Transition } from "../raft/output.ts";
-import type { Entry, RaftConfig } from "../raft/types.ts";
-import { ApplyQueue } from "./apply-queue.ts";
+import type { Outbound, Output, Persist, Refused, Transition } from "../raft/output.ts";
+import type { Entry, LogPosition, RaftConfig } from "../raft/types.ts";
+import { Applier } from "./applier.ts";
+import { GroupSnapshots, type SnapshotPorts } from "./group-snapshots.ts";
 import { OutputQueue } from "./output-queue.ts";
-import type { Clock, LoadedReplica, Logger, LogStore, Timers } from "./ports.ts";
+import type { Clock, ForwardFailure, LoadedReplica, Logger, LogStore, Timers } from "./ports.ts";
+import { Proposals } from "./proposals.ts";
 import { ReadBatches, type ReadFailure } from "./reads.ts";
-import { AppliedWaiters, type ProposeOutcome, ProposalWaiters } from "./waiters.ts";
+import type { FetchedSnapshot } from "./snapshot-fetcher.ts";
+import type { ProposeOutcome } from "./waiters.ts";
 
 /** Inputs that may wait for a flush; beyond it messages are dropped and proposals refused. */
 const INPUTS_MAX = 10_000;
@@ -32,24 +37,25 @@ export interface ReplicaOptions<Request, Answer, Event> {
   readonly raft: Omit<RaftConfig, "group" | "self" | "configuration">;
   readonly machine: GroupMachine<Request, Answer, Event>;
   readonly store: LogStore;
+  readonly snapshots: SnapshotPorts;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
   readonly send: (to: ReplicaId, message: Message) => void;
   readonly onApplied: (applied: AppliedEntry<Answer, Event>) => void;
+  /** The machine's state was replaced by a snapshot's: what was read of the former is past. */
+  readonly onReplaced: () => void;
   /** The core's role or leader changed, or a leader became ready. */
   readonly onTransition: (transition: Transition) => void;
-  /** An entry that this version cannot read: the replica stops exactly there. */
+  /**
+   * It cannot go on: an entry or a snapshot that this version cannot read, or a damaged snapshot.
+   * One line, with what to do. The replica has stopped exactly there.
+   */
   readonly onHalt: (reason: string) => void;
 }
 
 /** An index that a read may be served at, once it is applied; it is when this resolves. */
 export type ReadOutcome = "ready" | ReadFailure;
-
-interface Starting<Answer> {
-  readonly deadlineMs: MonotonicMs;
-  readonly settle: (outcome: ProposeOutcome<Answer>) => void;
-}
 
 export class Replica<Request, Answer, Event> {
   readonly group: GroupId;
@@ -58,23 +64,18 @@ export class Replica<Request, Answer, Event> {
   readonly core: RaftCore;
   /** Of the entries handed out before this process took part: all applied, it has caught up. */
   readonly replayedIndex: LogIndex;
+  readonly snapshots: GroupSnapshots;
   readonly #options: ReplicaOptions<Request, Answer, Event>;
   readonly #outputs: OutputQueue;
-  readonly #proposals = new ProposalWaiters<Answer>();
-  readonly #applied = new AppliedWaiters();
+  readonly #proposals = new Proposals<Answer>();
   readonly #reads: ReadBatches;
-  readonly #starting = new Map<number, Starting<Answer>>();
-  readonly #committed = new ApplyQueue();
+  readonly #applier: Applier<Request, Answer, Event>;
   #queue: Input[] = [];
-  #lastProposalId = 0;
-  #appliedIndex = 0 as LogIndex;
   #isFlushing = false;
   #isFlushPlanned = false;
-  /** When the present turn has applied enough. */
-  #sliceEndMs = 0 as MonotonicMs;
-  #isSlicePlanned = false;
   #isExpiring = false;
   #isStopped = false;
+  #isRestored: boolean;
 
   constructor(options: ReplicaOptions<Request, Answer, Event>) {
     const { loaded, raft, machine } = options;
@@ -85,7 +86,8 @@ export class Replica<Request, Answer, Event> {
     this.self = self;
     this.machine = machine;
     this.core = new RaftCore({ ...raft, group, self, configuration }, restored);
-    this.replayedIndex = restored.hardState.commitIndex;
+    const { hardState, snapshot } = restored;
+    this.replayedIndex = Math.max(hardState.commitIndex, snapshot.index) as LogIndex;
     this.#reads = new ReadBatches(Prng.fromSeed(raft.seed));
     this.#outputs = new OutputQueue({
       group,
@@ -93,14 +95,39 @@ export class Replica<Request, Answer, Event> {
       send: (messages) => this.#send(messages),
       onPersisted: (step) => this.#onPersisted(step),
     });
+    this.#applier = new Applier({
+      ...options,
+      onAnswer: (index, term, answer) => this.#proposals.applied(index, term, answer),
+      onUnreadable: (index, problem) =>
+        this.#halt(
+          `the command at index ${index} is unknown: ${problem}; install a version that knows it`,
+        ),
+      onSliceDue: () => this.#flush(),
+    });
+    this.snapshots = new GroupSnapshots({
+      ...options,
+      ...options.snapshots,
+      group,
+      durable: snapshot,
+      inUse: () => this.core.snapshotsInUse,
+      appliedPosition: () => this.#applier.position,
+      post: (input) => this.#post({ ...input, nowMs: this.#now() }),
+    });
+    this.#isRestored = snapshot.index === 0;
+    if (!this.#isRestored) void this.#restore(snapshot);
   }
 
   get appliedIndex(): LogIndex {
-    return this.#appliedIndex;
+    return this.#applier.position.index;
+  }
+
+  /** False while the machine does not hold the state that this replica starts from. */
+  get isRestored(): boolean {
+    return this.#isRestored;
   }
 
   get pendingProposals(): number {
-    return this.#proposals.size + this.#starting.size;
+    return this.#proposals.size;
   }
 
   /** When the last query was sent that the leader answered after a quorum round. */
@@ -127,9 +154,9 @@ export class Replica<Request, Answer, Event> {
   tick(): void {
     const nowMs = this.#now();
     this.#proposals.expire(nowMs);
-    this.#applied.expire(nowMs);
+    this.#applier.expire(nowMs);
     this.#reads.expire(nowMs);
-    this.#expireStarting(nowMs);
+    this.snapshots.tick(this.appliedIndex);
     this.#post({ kind: "tick", nowMs });
     this.#proposeExpiry();
   }
@@ -141,22 +168,20 @@ export class Replica<Request, Answer, Event> {
 
   proposeEncoded(payload: Bytes, deadlineMs: MonotonicMs): Promise<ProposeOutcome<Answer>> {
     return new Promise((settle) => {
-      if (this.#isStopped || this.#queue.length >= INPUTS_MAX) {
-        const reason = this.#isStopped ? "shuttingDown" : "overloaded";
+      const reason = this.#refusal();
+      if (reason !== undefined) {
         settle({ kind: "failed", outcome: "notApplied", reason });
         return;
       }
-      const proposalId = ++this.#lastProposalId;
-      const input: Input = { kind: "propose", nowMs: this.#now(), proposalId, payload };
-      this.#starting.set(proposalId, { deadlineMs, settle });
-      this.#post(input);
+      const proposalId = this.#proposals.begin({ deadlineMs, settle });
+      this.#post({ kind: "propose", nowMs: this.#now(), proposalId, payload });
     });
   }
 
   /** Resolves "ready" when everything acknowledged before the call is applied here. */
   readIndex(deadlineMs: MonotonicMs): Promise<ReadOutcome> {
     return new Promise((resolve) => {
-      if (this.#isStopped) {
+      if (this.#isStopped || !this.#isRestored) {
         resolve("notLeader");
         return;
       }
@@ -164,7 +189,7 @@ export class Replica<Request, Answer, Event> {
         deadlineMs,
         settle: (outcome) => {
           if (typeof outcome === "string") resolve(outcome);
-          else this.#whenApplied(outcome, deadlineMs, resolve);
+          else this.#applier.whenApplied(outcome, deadlineMs, resolve);
         },
       });
       this.#planFlush();
@@ -174,7 +199,7 @@ export class Replica<Request, Answer, Event> {
   /** Resolves "ready" when the entry at `index` is applied here, whoever leads. */
   waitApplied(index: LogIndex, deadlineMs: MonotonicMs): Promise<ReadOutcome> {
     return new Promise((resolve) => {
-      this.#whenApplied(index, deadlineMs, resolve);
+      this.#applier.whenApplied(index, deadlineMs, resolve);
     });
   }
 
@@ -183,31 +208,37 @@ export class Replica<Request, Answer, Event> {
     this.#isStopped = true;
     this.#queue = [];
     this.#proposals.failAll("shuttingDown");
-    for (const [id, waiter] of this.#starting) {
-      this.#starting.delete(id);
-      waiter.settle({ kind: "failed", outcome: "notApplied", reason: "shuttingDown" });
-    }
-    this.#applied.failAll();
+    this.#applier.stop();
     this.#reads.failAll();
+    this.snapshots.stop();
   }
 
-  #whenApplied(
-    index: LogIndex,
-    deadlineMs: MonotonicMs,
-    resolve: (outcome: ReadOutcome) => void,
-  ): void {
-    if (index <= this.#appliedIndex) {
-      resolve("ready");
+  /** Resolves when, after a stop, no file is touched any more. */
+  async settled(): Promise<void> {
+    await this.snapshots.settled();
+  }
+
+  async #restore(position: LogPosition): Promise<void> {
+    const restored = await this.snapshots.restore();
+    if (this.#isStopped) return;
+    if (!restored.ok) {
+      this.#halt(`its snapshot at index ${position.index} cannot be restored: ${restored.error}`);
       return;
     }
-    if (this.#isStopped) {
-      resolve("notLeader");
-      return;
-    }
-    const settle = (isApplied: boolean): void => {
-      resolve(isApplied ? "ready" : "deadlineExceeded");
-    };
-    this.#applied.add({ index, deadlineMs, settle });
+    this.#applier.replaced(position);
+    this.#isRestored = true;
+    this.#options.onReplaced();
+  }
+
+  #halt(reason: string): void {
+    this.stop();
+    this.#options.onHalt(`group ${this.group}: ${reason}`);
+  }
+
+  #refusal(): ForwardFailure | undefined {
+    if (this.#isStopped) return "shuttingDown";
+    if (!this.#isRestored) return "notLeader";
+    return this.#queue.length >= INPUTS_MAX ? "overloaded" : undefined;
   }
 
   #now(): MonotonicMs {
@@ -215,7 +246,7 @@ export class Replica<Request, Answer, Event> {
   }
 
   #post(input: Input): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || !this.#isRestored) return;
     this.#queue.push(input);
     this.#planFlush();
   }
@@ -233,8 +264,8 @@ export class Replica<Request, Answer, Event> {
   #flush(): void {
     if (this.#isStopped) return;
     this.#isFlushing = true;
-    this.#sliceEndMs = (this.#now() + APPLY_SLICE_MS) as MonotonicMs;
-    this.#applyCommitted();
+    this.#applier.beginTurn();
+    this.#apply([]);
     for (;;) {
       if (this.#reads.hasGathered) {
         const nowMs = this.#now();
@@ -246,19 +277,20 @@ export class Replica<Request, Answer, Event> {
       for (const input of queue) {
         // Halted by an entry of this very turn: what waits was answered, and must not be appended.
         if (this.#isStopped) return;
-        this.#carryOut(this.core.step(input));
+        this.#carryOut(input, this.core.step(input));
       }
     }
     this.#isFlushing = false;
   }
 
-  #carryOut(output: Output): void {
-    for (const proposed of output.proposed) this.#onProposed(proposed);
+  #carryOut(input: Input, output: Output): void {
+    for (const proposed of output.proposed) this.#proposals.placed(proposed);
     for (const refused of output.refused) this.#onRefused(refused);
     this.#outputs.push(output);
     for (const transition of output.transitions) this.#onTransition(transition);
-    this.#committed.push(output.committed);
-    this.#applyCommitted();
+    const fetched = this.snapshots.stepped(input, output);
+    if (fetched !== undefined) this.#replace(fetched);
+    this.#apply(output.committed);
     for (const { readId, readIndex } of output.readsReady) {
       this.#reads.confirmed(readId, readIndex);
     }
@@ -269,25 +301,15 @@ export class Replica<Request, Answer, Event> {
     for (const { to, message } of messages) this.#options.send(to, message);
   }
 
-  #onPersisted({ lastTerm, lastIndex }: Persist): void {
+  #onPersisted(step: Persist): void {
+    const { lastTerm, lastIndex } = step;
+    this.snapshots.reported(step);
     this.#post({ kind: "persisted", nowMs: this.#now(), lastTerm, lastIndex });
   }
 
-  #onProposed({ proposalId, index, term }: Proposed): void {
-    const waiter = this.#starting.get(proposalId);
-    if (waiter === undefined) return;
-    this.#starting.delete(proposalId);
-    this.#proposals.add(index, { ...waiter, term });
-  }
-
   #onRefused({ kind, id, reason }: Refused): void {
-    if (kind === "read") {
-      this.#reads.refused(id, reason);
-      return;
-    }
-    const waiter = this.#starting.get(id);
-    this.#starting.delete(id);
-    waiter?.settle({ kind: "failed", outcome: "notApplied", reason });
+    if (kind === "read") this.#reads.refused(id, reason);
+    else this.#proposals.refused(id, reason);
   }
 
   #onTransition(transition: Transition): void {
@@ -295,52 +317,25 @@ export class Replica<Request, Answer, Event> {
     this.#options.onTransition(transition);
   }
 
-  /**
-   * Applies what is committed, for the length of a slice. The rest follows in slices of its own,
-   * after the sockets were read: a long log after a restart must not make this server deaf, and
-   * nobody who waits for an index is answered before it is applied.
-   */
-  #applyCommitted(): void {
-    if (this.#isSlicePlanned || this.#committed.isEmpty) return;
-    while (!this.#isStopped && !this.#isSlicePlanned) {
-      const entry = this.#committed.take();
-      if (entry === undefined) break;
-      this.#apply(entry);
-      if (!this.#committed.isEmpty && this.#now() >= this.#sliceEndMs) this.#planSlice();
-    }
+  #replace(fetched: FetchedSnapshot): void {
+    const { position, restore } = fetched;
+    assert(restore.finish().ok, "a whole snapshot becomes the machine's state");
+    this.#applier.replaced(position);
+    this.#proposals.replaced(position.index);
+    this.snapshots.replaced(fetched);
+    this.#options.onReplaced();
     this.#reportApplied();
   }
 
-  #planSlice(): void {
-    this.#isSlicePlanned = true;
-    this.#options.timers.afterReading(() => {
-      this.#isSlicePlanned = false;
-      this.#flush();
-    });
-  }
-
-  #apply(entry: Entry): void {
-    const { machine, onHalt } = this.#options;
-    const { index, term, timeMs } = entry;
-    let request: Request | undefined;
-    if (entry.kind === "command") {
-      const decoded = machine.decodeRequest(entry.payload);
-      if (!decoded.ok) {
-        this.stop();
-        onHalt(`group ${this.group}: the command at index ${index} is unknown: ${decoded.error}`);
-        return;
-      }
-      request = decoded.value;
-    }
-    const applied = machine.apply({ index, term, timeMs }, request);
-    this.#appliedIndex = index;
-    this.#options.onApplied(applied);
-    this.#proposals.applied(index, term, applied.answer);
-    this.#applied.applied(index);
+  #apply(committed: readonly Entry[]): void {
+    const appliedBytes = this.#applier.apply(committed);
+    if (appliedBytes === undefined) return;
+    this.#reportApplied();
+    this.snapshots.applied(appliedBytes);
   }
 
   #reportApplied(): void {
-    const index = this.#appliedIndex;
+    const index = this.appliedIndex;
     this.#queue.push({ kind: "applied", nowMs: this.#now(), index });
   }
 
@@ -362,19 +357,7 @@ export class Replica<Request, Answer, Event> {
   #leaderTimeMs(): LogTimeMs {
     return this.core.leaderTimeMs ?? (0 as LogTimeMs);
   }
-
-  #expireStarting(nowMs: MonotonicMs): void {
-    for (const [id, waiter] of this.#starting) {
-      if (waiter.deadlineMs > nowMs) continue;
-      this.#starting.delete(id);
-      // It is still queued and may be appended yet.
-      waiter.settle({ kind: "failed", outcome: "unknown", reason: "deadlineExceeded" });
-    }
-  }
 }
-
-/** Applying in one turn: short beside a tick, long beside the way through the loop. */
-const APPLY_SLICE_MS = 10;
 
 /** How long one Expire may be under way before another is proposed. */
 const EXPIRE_TIMEOUT_MS = 2_000;

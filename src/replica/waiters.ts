@@ -53,6 +53,18 @@ export class ProposalWaiters<Answer> {
     }
   }
 
+  /**
+   * A snapshot covers everything through `index`. Whether our entries are in it, or others of their
+   * places, cannot be told, and their answers are not known either.
+   */
+  replaced(lastIndex: LogIndex): void {
+    for (const [index, waiter] of this.#byIndex) {
+      if (index > lastIndex) continue;
+      this.#byIndex.delete(index);
+      waiter.settle({ kind: "failed", outcome: "unknown", reason: "leaderChanged" });
+    }
+  }
+
   expire(nowMs: MonotonicMs): void {
     for (const [index, waiter] of this.#byIndex) {
       if (waiter.deadlineMs > nowMs) continue;

@@ -6,7 +6,7 @@
 import { defined } from "../base/assert.ts";
 import { type GroupId, type LogIndex, ROOT_GROUP, type ServerId } from "../base/brands.ts";
 import { EventHistory } from "../fanout/history.ts";
-import type { AppliedEntry, GroupMachine } from "../machine/group.ts";
+import type { GroupMachine } from "../machine/group.ts";
 import { RootMachine } from "../machine/root/machine.ts";
 import { ShardMachine } from "../machine/shard/machine.ts";
 import type { Transition } from "../raft/output.ts";
@@ -18,10 +18,14 @@ import type {
   LoadedReplica,
   Logger,
   LogStore,
+  SnapshotSource,
+  SnapshotStore,
   Timers,
   Transport,
 } from "../replica/ports.ts";
+import type { SnapshotPorts } from "../replica/group-snapshots.ts";
 import { Replica, type ReplicaOptions } from "../replica/replica.ts";
+import { Turns } from "../replica/turns.ts";
 import type { ServerConfig } from "./config/schema.ts";
 import type { ClusterGroups, ShardGroup } from "./services/cluster-groups.ts";
 
@@ -30,8 +34,6 @@ const APPEND_BYTES_MAX = 256 * 1024;
 const INFLIGHT_MESSAGES_MAX = 64;
 const UNCOMMITTED_BYTES_MAX = 32 * 1024 * 1024;
 const PENDING_READS_MAX = 20_000;
-/** Kept behind a checkpoint: a follower that was away for a few seconds of heavy change. */
-const LOG_TRAILING_BYTES = 8 * 1024 * 1024;
 /** A snapshot that takes longer to send than this much of change to come in is sent anew. */
 const LOG_HELD_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -42,6 +44,8 @@ export interface GroupsOptions {
   readonly config: ServerConfig;
   readonly loaded: readonly LoadedReplica[];
   readonly store: LogStore;
+  readonly snapshotStore: SnapshotStore;
+  readonly snapshotSource: SnapshotSource;
   readonly transport: Transport;
   readonly forwarder: Forwarder;
   readonly clock: Clock;
@@ -68,18 +72,35 @@ export interface ServerGroups {
   readonly leaderChanges: ReadonlyMap<GroupId, number>;
 }
 
+/** What the groups of a server have in common. */
+interface Shared extends GroupsOptions {
+  readonly snapshots: SnapshotPorts;
+  readonly leaderChanges: Map<GroupId, number>;
+}
+
 export function startGroups(options: GroupsOptions): ServerGroups {
   const { config, loaded, logger, clock, timers } = options;
   const host = new ReplicaHost(logger);
   const leaderChanges = new Map<GroupId, number>();
+  const snapshots: SnapshotPorts = {
+    store: options.snapshotStore,
+    source: options.snapshotSource,
+    turns: new Turns(),
+    checkpointBytesMin: config.storage.checkpointBytesMin,
+    serverOf,
+  };
+  const shared: Shared = { ...options, snapshots, leaderChanges };
   const rootMachine = new RootMachine();
-  const onRootApplied = (): void => options.onRootApplied();
-  const root = startReplica(options, rootMachine, onRootApplied, leaderChanges);
+  const onRootChanged = (): void => options.onRootApplied();
+  const root = startReplica(shared, rootMachine, {
+    onApplied: onRootChanged,
+    onReplaced: onRootChanged,
+  });
   host.add(root.replica);
   const shards = new Map<GroupId, ShardGroup>();
   for (const { group } of loaded) {
     if (group === ROOT_GROUP) continue;
-    const shard = startShard(options, group, leaderChanges);
+    const shard = startShard(shared, group);
     host.add(shard.access.replica);
     shards.set(group, shard);
   }
@@ -97,27 +118,24 @@ export function startGroups(options: GroupsOptions): ServerGroups {
   return { host, groups, leaderChanges };
 }
 
-function startShard(
-  options: GroupsOptions,
-  group: GroupId,
-  leaderChanges: Map<GroupId, number>,
-): ShardGroup {
+function startShard(shared: Shared, group: GroupId): ShardGroup {
   const machine = new ShardMachine(group);
-  const history = new EventHistory({
-    start: machine.revision,
-    ...(options.history ?? HISTORY),
-  });
+  const history = new EventHistory({ start: machine.revision, ...(shared.history ?? HISTORY) });
   const listeners = new Set<() => void>();
-  const access = startReplica(
-    options,
-    machine,
-    ({ revision, events }) => {
+  const tellListeners = (): void => {
+    for (const run of Array.from(listeners)) run();
+  };
+  const access = startReplica(shared, machine, {
+    onApplied: ({ revision, events }) => {
       history.add(revision, events);
       // Renewals and other entries without events are no news to anybody.
-      if (events.length > 0) for (const run of Array.from(listeners)) run();
+      if (events.length > 0) tellListeners();
     },
-    leaderChanges,
-  );
+    onReplaced: () => {
+      history.reset(machine.revision);
+      tellListeners();
+    },
+  });
   const onApplied = (run: () => void): (() => void) => {
     listeners.add(run);
     return () => listeners.delete(run);
@@ -133,47 +151,37 @@ function startShard(
 }
 
 function startReplica<Request, Answer, Event>(
-  options: GroupsOptions,
+  shared: Shared,
   machine: GroupMachine<Request, Answer, Event>,
-  onApplied: (applied: AppliedEntry<Answer, Event>) => void,
-  leaderChanges: Map<GroupId, number>,
+  changes: Pick<ReplicaOptions<Request, Answer, Event>, "onApplied" | "onReplaced">,
 ): GroupAccess<Request, Answer, Event> {
-  const { config, loaded, store, transport, forwarder, clock, timers, logger, seed } = options;
+  const { config, loaded, transport, forwarder, clock, timers, logger } = shared;
   const { group } = machine;
   const self = config.server.id as ServerId;
   const restored = defined(
     loaded.find((candidate) => candidate.group === group),
     "the store holds every group that is started",
   );
-  const raft: ReplicaOptions<Request, Answer, Event>["raft"] = {
-    ...config.raft,
-    appendBytesMax: APPEND_BYTES_MAX,
-    inflightMessagesMax: INFLIGHT_MESSAGES_MAX,
-    uncommittedBytesMax: UNCOMMITTED_BYTES_MAX,
-    pendingReadsMax: PENDING_READS_MAX,
-    logTrailingBytes: LOG_TRAILING_BYTES,
-    logHeldBytesMax: LOG_HELD_BYTES_MAX,
-    seed: seed + group * 1_000_003,
-  };
   const replica = new Replica({
     loaded: restored,
-    raft,
+    raft: raftConfig(shared, group),
     machine,
-    store,
+    store: shared.store,
+    snapshots: shared.snapshots,
     clock,
     timers,
     logger,
     send: (to, message) => {
       transport.send(serverOf(to), { group, from: replicaOf(self), to, message });
     },
-    onApplied,
+    ...changes,
     onTransition: (transition) => {
       if (isLeaderChange(transition)) {
-        leaderChanges.set(group, (leaderChanges.get(group) ?? 0) + 1);
+        shared.leaderChanges.set(group, (shared.leaderChanges.get(group) ?? 0) + 1);
       }
       logTransition(logger, group, transition);
     },
-    onHalt: options.onHalt,
+    onHalt: shared.onHalt,
   });
   return new GroupAccess({
     replica,
@@ -183,6 +191,22 @@ function startReplica<Request, Answer, Event>(
     clock,
     timers,
   });
+}
+
+function raftConfig(
+  { config, seed }: GroupsOptions,
+  group: GroupId,
+): ReplicaOptions<unknown, unknown, unknown>["raft"] {
+  return {
+    ...config.raft,
+    appendBytesMax: APPEND_BYTES_MAX,
+    inflightMessagesMax: INFLIGHT_MESSAGES_MAX,
+    uncommittedBytesMax: UNCOMMITTED_BYTES_MAX,
+    pendingReadsMax: PENDING_READS_MAX,
+    logTrailingBytes: config.storage.logTrailingBytes,
+    logHeldBytesMax: LOG_HELD_BYTES_MAX,
+    seed: seed + group * 1_000_003,
+  };
 }
 
 function isLeaderChange(transition: Transition): boolean {

@@ -11,7 +11,6 @@ import type { ServerId } from "../base/brands.ts";
 import { createPeerNetwork, type PeerNetwork } from "../net/peer-network.ts";
 import type { ForwardAnswer, Logger } from "../replica/ports.ts";
 import { startTicker } from "../replica/ticker.ts";
-import type { OpenedLogStore } from "../storage/log-store.ts";
 import { publicServices } from "../wire/methods.ts";
 import { type AdminFacts, adminPort, type AdminPortOptions } from "./admin-port.ts";
 import { type ServerConfig, splitAddress } from "./config/schema.ts";
@@ -28,6 +27,8 @@ import { productVersion } from "./version.ts";
 
 /** What calls under way get when the server stops; the whole stop takes at most 3 s. */
 const STOP_GRACE_MS = 1_500;
+/** What a snapshot that is being written or received gets; what is left of it does no harm. */
+const FILES_GRACE_MS = 1_000;
 
 /** Opens everything, or nothing: what was opened is closed again when a later part fails. */
 export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
@@ -133,25 +134,31 @@ class ServerProcess implements RunningServer {
     return peers;
   }
 
-  #startCore(opened: OpenedLogStore, { transport, forwarder }: PeerNetwork): ServerCore {
+  #startCore(opened: OpenedDataStore, peers: PeerNetwork): ServerCore {
+    const { transport, forwarder, snapshotSource } = peers;
     const { store, syncHistogram } = meteredStore(opened.store, systemClock);
     this.#syncHistogram = syncHistogram;
     const core = createServerCore({
       config: this.#config,
       loaded: opened.replicas,
       store,
+      snapshotStore: opened.snapshots,
+      snapshotSource,
       transport,
       forwarder,
       clock: systemClock,
       timers: systemTimers,
       logger: this.#logger,
       seed: Math.floor(Math.random() * 2 ** 32),
-      onHalt: (reason) => this.#fail(new Error(`${reason}; install a version that knows it`)),
+      onHalt: (reason) => this.#fail(new Error(reason)),
       productVersion: productVersion(),
       isReachable: (server) => this.#reachable.has(server),
       drain: this.#drain.signal,
     });
-    this.#closers.push(() => core.host.stop());
+    this.#closers.push(async () => {
+      core.host.stop();
+      await Promise.race([core.host.settled(), delayMs(FILES_GRACE_MS)]);
+    });
     return core;
   }
 
@@ -208,6 +215,12 @@ class ServerProcess implements RunningServer {
       syncHistogram: () => this.#syncHistogram(),
     });
   }
+}
+
+function delayMs(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    systemTimers.after(ms, resolve);
+  });
 }
 
 /** Between the peer port and the groups: whoever forwards here looks for the leader again. */

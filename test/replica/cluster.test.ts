@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { Prng } from "../../src/base/prng.ts";
 import type { ServerId } from "../../src/base/brands.ts";
 import type { SubmitOutcome } from "../../src/replica/group-access.ts";
-import type { MemoryLogStore } from "../../src/testing/memory-log-store.ts";
-import { Cluster, type CountingServer, SERVERS } from "./cluster.ts";
+import { Cluster, type CountingServer, type Disk, SERVERS } from "./cluster.ts";
+import { GROUP } from "./lone-replica.ts";
 import { add, type CountAnswer } from "./counting-machine.ts";
 import { watchOutcome } from "./lone-replica.ts";
 
@@ -140,11 +140,13 @@ interface Submission {
 
 test("through crashes, restarts and cuts every acknowledged request is applied exactly once", async () => {
   const reached = new Set<string>();
-  for (const seed of [1, 2, 3, 4, 5]) {
+  let installed = 0;
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
     const prng = Prng.fromSeed(seed);
-    const cluster = new Cluster();
+    // Every other life has a short log: who was away is brought up by a snapshot.
+    const cluster = new Cluster({ checkpointBytesMin: seed % 2 === 0 ? 150 : 1e9 });
     const submissions: Submission[] = [];
-    const down = new Map<ServerId, MemoryLogStore>();
+    const down = new Map<ServerId, Disk>();
     for (let turn = 0; turn < 60; turn++) {
       for (let times = prng.nextInteger(0, 4); times > 0; times--) {
         const { access } = prng.pick(cluster.all);
@@ -166,18 +168,64 @@ test("through crashes, restarts and cuts every acknowledged request is applied e
     // By now the longest deadline is over, of the youngest submission too.
     await cluster.run(400);
     checkSubmissions(last, submissions);
+    installed += cluster.installed;
     for (const { seen } of submissions) {
       if (seen.value !== undefined) reached.add(outcomeOf(seen.value));
     }
   }
   for (const what of ["applied", "notApplied", "unknown"]) expect(reached).toContain(what);
+  expect(installed).toBeGreaterThan(3);
 }, 60_000);
+
+test("a server whose log was left behind is brought up by a snapshot, and logs stay short", async () => {
+  const cluster = new Cluster({ checkpointBytesMin: 400 });
+  const [away] = await cluster.followers();
+  if (away === undefined) throw new Error("there are followers");
+  const disk = cluster.crash(away.id);
+  const leader = await cluster.leader();
+  for (let entry = 1; entry <= 100; entry++) {
+    const seen = watchOutcome(leader.access.submit(add(entry), 1_000));
+    await cluster.runUntil(() => seen.value !== undefined);
+  }
+  const { base, lastIndex, logBytes } = leader.replica.core;
+  expect(base.index).toBeGreaterThan(away.replica.core.lastIndex);
+  // The log holds less than one interval of checkpoints: as much as the state, which is small.
+  const { lastFileBytes = 0 } = leader.replica.snapshots.checkpointStats;
+  expect(logBytes).toBeLessThan(Math.max(400, lastFileBytes) + 50);
+  expect(leader.store.loaded()[0]?.entries).toHaveLength(lastIndex - base.index);
+  cluster.restart(away.id, disk);
+  const back = cluster.server(away.id);
+  await cluster.runUntil(() => back.replica.appliedIndex === leader.replica.appliedIndex);
+  expect(back.replica.snapshots.fetchStats).toMatchObject({ installed: 1, failed: 0 });
+  expect(back.machine.digest()).toBe(leader.machine.digest());
+  for (const { snapshots } of cluster.all) expect(snapshots.published(GROUP)).toHaveLength(1);
+});
+
+test("a restart takes a snapshot and the entries after it, however old the group is", async () => {
+  const cluster = new Cluster({ checkpointBytesMin: 400 });
+  const leader = await cluster.leader();
+  for (let entry = 1; entry <= 60; entry++) {
+    const seen = watchOutcome(leader.access.submit(add(entry), 1_000));
+    await cluster.runUntil(() => seen.value !== undefined);
+  }
+  const total = leader.machine.total;
+  const disks = SERVERS.map((id) => [id, cluster.crash(id)] as const);
+  for (const [id, disk] of disks) {
+    expect(disk.log.loaded()[0]?.entries.length).toBeLessThan(30);
+    cluster.restart(id, disk);
+  }
+  const next = await cluster.leader();
+  const seen = watchOutcome(next.access.submit(add(5), 2_000));
+  await cluster.runUntil(() => seen.value !== undefined);
+  expect(seen.value).toMatchObject({ kind: "applied", answer: { total: total + 5 } });
+  await cluster.runUntil(() => sameApplied(cluster.all));
+});
 
 function outcomeOf(outcome: SubmitOutcome<CountAnswer>): string {
   return outcome.kind === "applied" ? outcome.kind : outcome.outcome;
 }
 
-function disturb(prng: Prng, cluster: Cluster, down: Map<ServerId, MemoryLogStore>): void {
+function disturb(prng: Prng, cluster: Cluster, down: Map<ServerId, Disk>): void {
   const roll = prng.nextInteger(0, 9);
   if (roll === 0 && down.size === 0) {
     const id = prng.pick(SERVERS);

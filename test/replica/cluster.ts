@@ -6,7 +6,9 @@ import { replicaOf, ReplicaHost, serverOf } from "../../src/replica/host.ts";
 import type { ForwardAnswer, ForwardCall, Forwarder } from "../../src/replica/ports.ts";
 import { Replica } from "../../src/replica/replica.ts";
 import { startTicker, type Ticker } from "../../src/replica/ticker.ts";
+import { Turns } from "../../src/replica/turns.ts";
 import { MemoryLogStore, type MemoryReplica } from "../../src/testing/memory-log-store.ts";
+import { MemorySnapshotNetwork, MemorySnapshotStore } from "../../src/testing/memory-snapshots.ts";
 import { MemoryNetwork } from "../../src/testing/memory-transport.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { type CountAnswer, CountingMachine, type CountRequest } from "./counting-machine.ts";
@@ -20,18 +22,37 @@ export interface CountingServer {
   readonly replica: Replica<CountRequest, CountAnswer, string>;
   readonly access: GroupAccess<CountRequest, CountAnswer, string>;
   readonly store: MemoryLogStore;
+  readonly snapshots: MemorySnapshotStore;
   readonly ticker: Ticker;
   /** Commands that came from other servers. */
   readonly forwarded: ForwardCall[];
 }
 
+export interface ClusterOptions {
+  readonly checkpointBytesMin?: number;
+  readonly raft?: Partial<typeof RAFT>;
+}
+
+/** A server's disk after a crash. */
+export interface Disk {
+  readonly log: MemoryLogStore;
+  readonly snapshots: MemorySnapshotStore;
+}
+
 export class Cluster {
   readonly clock = new VirtualClock();
   readonly network = new MemoryNetwork(this.clock);
+  readonly snapshotNetwork = new MemorySnapshotNetwork({
+    timers: this.clock,
+    reaches: (to, from) => this.network.isConnected(to, from),
+  });
   readonly servers = new Map<ServerId, CountingServer>();
+  readonly #options: ClusterOptions;
   #starts = 0;
+  #installedBefore = 0;
 
-  constructor() {
+  constructor(options: ClusterOptions = {}) {
+    this.#options = options;
     for (const id of SERVERS) this.#start(id, undefined);
   }
 
@@ -43,6 +64,12 @@ export class Cluster {
 
   get all(): CountingServer[] {
     return [...this.servers.values()];
+  }
+
+  /** Snapshots that were installed, by processes that are dead too. */
+  get installed(): number {
+    const running = this.all.map(({ replica }) => replica.snapshots.fetchStats.installed);
+    return running.reduce((sum, count) => sum + count, this.#installedBefore);
   }
 
   /** Lets time pass; disks write meanwhile. */
@@ -76,17 +103,20 @@ export class Cluster {
   }
 
   /** The process dies; its disk keeps what was durable, and perhaps a write nobody heard of. */
-  crash(id: ServerId, keptWrites = 0): MemoryLogStore {
-    const { replica, ticker, store } = this.server(id);
+  crash(id: ServerId, keptWrites = 0): Disk {
+    const { replica, ticker, store, snapshots } = this.server(id);
+    this.#installedBefore += replica.snapshots.fetchStats.installed;
     this.network.leave(id);
+    this.snapshotNetwork.leave(id);
     ticker.stop();
     replica.stop();
     store.crash(keptWrites);
+    snapshots.crash();
     this.servers.delete(id);
-    return store;
+    return { log: store, snapshots };
   }
 
-  restart(id: ServerId, former: MemoryLogStore): void {
+  restart(id: ServerId, former: Disk): void {
     this.#start(id, former);
   }
 
@@ -103,9 +133,10 @@ export class Cluster {
     return isFollowed ? leader : undefined;
   }
 
-  #start(id: ServerId, former: MemoryLogStore | undefined): void {
+  #start(id: ServerId, former: Disk | undefined): void {
     const { clock, network } = this;
-    const { store, loaded } = openStore(id, former);
+    const { store, loaded } = openStore(id, former?.log);
+    const snapshots = former?.snapshots.reopen() ?? new MemorySnapshotStore();
     const machine = new CountingMachine(GROUP);
     const host = new ReplicaHost(QUIET);
     const forwarded: ForwardCall[] = [];
@@ -121,9 +152,16 @@ export class Cluster {
     const joined = network.join({ self: id, events, onForward });
     const replica = new Replica({
       loaded,
-      raft: { ...RAFT, seed: ++this.#starts },
+      raft: { ...RAFT, ...this.#options.raft, seed: ++this.#starts },
       machine,
       store,
+      snapshots: {
+        store: snapshots,
+        source: this.snapshotNetwork.join(id, snapshots),
+        turns: new Turns(),
+        checkpointBytesMin: this.#options.checkpointBytesMin ?? 1e9,
+        serverOf,
+      },
       clock,
       timers: clock,
       logger: QUIET,
@@ -132,6 +170,7 @@ export class Cluster {
         joined.transport.send(serverOf(to), envelope);
       },
       onApplied: () => {},
+      onReplaced: () => {},
       onTransition: () => {},
       onHalt: (reason) => {
         throw new Error(reason);
@@ -141,7 +180,7 @@ export class Cluster {
     const access = accessOf(id, replica, joined.forwarder, clock);
     const onTick = (): void => host.tick();
     const ticker = startTicker({ tickMs: TICK_MS, clock, timers: clock, onTick });
-    this.servers.set(id, { id, machine, replica, access, store, ticker, forwarded });
+    this.servers.set(id, { id, machine, replica, access, store, snapshots, ticker, forwarded });
   }
 }
 

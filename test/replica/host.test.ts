@@ -17,6 +17,7 @@ function hosted(group: number, log: string[]): HostedReplica {
     peerUnreachable: (peer) => note(`unreachable ${peer}`),
     tick: () => note("tick"),
     stop: () => note("stop"),
+    settled: async () => note("settled"),
   };
 }
 

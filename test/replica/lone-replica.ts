@@ -11,11 +11,19 @@ import type {
 import type { Message } from "../../src/raft/messages.ts";
 import type { Transition } from "../../src/raft/output.ts";
 import type { Entry } from "../../src/raft/types.ts";
+import { serverOf } from "../../src/replica/host.ts";
 import type { LoadedReplica } from "../../src/replica/ports.ts";
 import { Replica, type ReplicaOptions } from "../../src/replica/replica.ts";
+import { Turns } from "../../src/replica/turns.ts";
 import { MemoryLogStore } from "../../src/testing/memory-log-store.ts";
+import {
+  MemorySnapshotNetwork,
+  MemorySnapshotStore,
+  type SnapshotOperation,
+} from "../../src/testing/memory-snapshots.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { add, type CountAnswer, CountingMachine, type CountRequest } from "./counting-machine.ts";
+import { Gate } from "./gate.ts";
 
 export const GROUP = 1 as GroupId;
 export const SELF = 1 as ReplicaId;
@@ -46,6 +54,15 @@ export class LoneReplica {
   readonly transitions: Transition[] = [];
   readonly halts: string[] = [];
   readonly store: MemoryLogStore;
+  readonly snapshotStore: MemorySnapshotStore;
+  readonly gate: Gate;
+  /** What the peers have to give. */
+  readonly peerSnapshots = new MemorySnapshotStore();
+  /** What is to run after the sockets were read waits for {@link nextSlice}. */
+  holdsSlices = false;
+  #slices: (() => void)[] = [];
+  /** How often the machine's state was replaced. */
+  replacements = 0;
   readonly replica: Replica<CountRequest, CountAnswer, string>;
 
   constructor(
@@ -53,22 +70,45 @@ export class LoneReplica {
       readonly seed?: number;
       readonly after?: LoneReplica;
       readonly onApplied?: () => void;
+      readonly checkpointBytesMin?: number;
+      /** Operations of this kind wait for {@link gate}. */
+      readonly holds?: SnapshotOperation;
     } = {},
   ) {
-    const { seed = 1, after, onApplied = ignore } = options;
+    const { seed = 1, after, onApplied = ignore, checkpointBytesMin = 1e9 } = options;
     this.clock = after?.clock ?? new VirtualClock();
     const { store, loaded } = openStore(after?.store);
     this.store = store;
+    after?.snapshotStore.crash();
+    this.snapshotStore = after?.snapshotStore.reopen() ?? new MemorySnapshotStore();
+    this.gate = new Gate(this.snapshotStore, options.holds);
+    const network = new MemorySnapshotNetwork({ timers: this.clock, reaches: () => true });
+    for (const peer of [PEER, OTHER]) network.join(serverOf(peer), this.peerSnapshots);
     this.replica = new Replica({
       loaded,
       raft: { ...RAFT, seed },
       machine: this.machine,
       store,
+      snapshots: {
+        store: this.snapshotStore,
+        source: network.join(serverOf(SELF), this.snapshotStore),
+        turns: new Turns(),
+        checkpointBytesMin,
+        serverOf,
+      },
       clock: this.clock,
-      timers: this.clock,
+      timers: {
+        after: (delayMs, run) => this.clock.after(delayMs, run),
+        soon: (run) => this.clock.soon(run),
+        afterReading: (run) => {
+          if (this.holdsSlices) this.#slices.push(run);
+          else this.clock.afterReading(run);
+        },
+      },
       logger: QUIET,
       send: (to, message) => void this.sent.push({ to, message }),
       onApplied,
+      onReplaced: () => void this.replacements++,
       onTransition: (transition) => void this.transitions.push(transition),
       onHalt: (reason) => void this.halts.push(reason),
     });
@@ -93,6 +133,12 @@ export class LoneReplica {
 
   async receive(from: ReplicaId, ...messages: readonly Message[]): Promise<void> {
     for (const message of messages) this.replica.receive(from, message);
+    await this.clock.settle();
+  }
+
+  /** Runs what has waited until the sockets were read; what that leads to waits anew. */
+  async nextSlice(): Promise<void> {
+    for (const run of this.#slices.splice(0)) run();
     await this.clock.settle();
   }
 

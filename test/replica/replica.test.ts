@@ -273,7 +273,8 @@ test("a command that cannot be read stops the replica exactly there, and takes n
   );
   await lone.flush();
   expect(lone.halts).toEqual([
-    `group 1: the command at index ${index + 1} is unknown: tag 99 is unknown`,
+    `group 1: the command at index ${index + 1} is unknown: tag 99 is unknown;` +
+      " install a version that knows it",
   ]);
   expect(lone.replica.appliedIndex).toBe(index);
   expect(lone.machine.total).toBe(0);

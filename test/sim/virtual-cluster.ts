@@ -14,6 +14,7 @@ import type { ServerConfig } from "../../src/server/config/schema.ts";
 import type { HistoryBounds } from "../../src/server/groups.ts";
 import { createServerCore, type ServerCore } from "../../src/server/server-core.ts";
 import { MemoryLogStore } from "../../src/testing/memory-log-store.ts";
+import { MemorySnapshotNetwork, MemorySnapshotStore } from "../../src/testing/memory-snapshots.ts";
 import { MemoryNetwork } from "../../src/testing/memory-transport.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import type { Refusal } from "../../src/wire/api.ts";
@@ -30,6 +31,8 @@ export interface VirtualClusterOptions {
   readonly seed?: number;
   /** How long a message between servers is under way. */
   readonly peerDelayMs?: number;
+  /** When checkpoints are taken, and how much of the log is kept; by default none are. */
+  readonly storage?: ServerConfig["storage"];
   /** A server's own clock, over the cluster's. */
   readonly clockOf?: (id: ServerId, clock: VirtualClock) => Clock & Timers;
 }
@@ -57,9 +60,14 @@ const QUIET: Logger = {
   },
 };
 
-interface RunningServer {
-  readonly core: ServerCore;
+/** What a process leaves behind. */
+interface Disk {
   readonly store: MemoryLogStore;
+  readonly snapshots: MemorySnapshotStore;
+}
+
+interface RunningServer extends Disk {
+  readonly core: ServerCore;
   readonly ticker: Ticker;
   readonly drain: AbortController;
 }
@@ -72,7 +80,8 @@ export class VirtualCluster {
   readonly forwards: ForwardSeen[] = [];
   readonly #options: VirtualClusterOptions;
   readonly #running = new Map<ServerId, RunningServer>();
-  readonly #crashed = new Map<ServerId, MemoryLogStore>();
+  readonly #crashed = new Map<ServerId, Disk>();
+  readonly #snapshotNetwork: MemorySnapshotNetwork;
   readonly #syncMs = new Map<ServerId, number>();
   /** "server/group" whose replica gets no entries. */
   readonly #stalled = new Set<string>();
@@ -81,9 +90,16 @@ export class VirtualCluster {
     const { count = 3 } = options;
     this.#options = options;
     this.network = new MemoryNetwork(this.#peerTimers(options.peerDelayMs ?? 0));
+    this.#snapshotNetwork = new MemorySnapshotNetwork({
+      timers: this.clock,
+      reaches: (to, from) => this.network.isConnected(to, from),
+      chunkBytes: 4_096,
+    });
     this.ids = Array.from({ length: count }, (_, at) => (at + 1) as ServerId);
-    for (const id of this.ids)
-      this.#start(id, new MemoryLogStore({ replicas: this.#replicas(id) }));
+    for (const id of this.ids) {
+      const store = new MemoryLogStore({ replicas: this.#replicas(id) });
+      this.#start(id, { store, snapshots: new MemorySnapshotStore() });
+    }
   }
 
   core(id: ServerId): ServerCore {
@@ -154,8 +170,10 @@ export class VirtualCluster {
     server.core.host.stop();
     server.drain.abort();
     server.store.crash();
+    server.snapshots.crash();
     this.network.leave(id);
-    this.#crashed.set(id, server.store);
+    this.#snapshotNetwork.leave(id);
+    this.#crashed.set(id, server);
   }
 
   /** Cuts every link of a server. Its clients still reach it. */
@@ -192,13 +210,13 @@ export class VirtualCluster {
   }
 
   restart(id: ServerId): void {
-    const store = this.#crashed.get(id);
-    if (store === undefined) throw new Error(`server ${id} has not crashed`);
+    const disk = this.#crashed.get(id);
+    if (disk === undefined) throw new Error(`server ${id} has not crashed`);
     this.#crashed.delete(id);
-    this.#start(id, store.reopen().store);
+    this.#start(id, { store: disk.store.reopen().store, snapshots: disk.snapshots.reopen() });
   }
 
-  #start(id: ServerId, store: MemoryLogStore): void {
+  #start(id: ServerId, { store, snapshots }: Disk): void {
     const drain = new AbortController();
     const hosted: { core: ServerCore | undefined } = { core: undefined };
     const { transport, forwarder } = this.network.join({
@@ -216,12 +234,14 @@ export class VirtualCluster {
         return hosted.core?.onForward(call) ?? Promise.resolve(refused);
       },
     });
-    const config = configOf(id, this.ids);
+    const config = { ...configOf(id, this.ids), storage: this.#options.storage ?? ROOMY };
     const clock = this.#options.clockOf?.(id, this.clock) ?? this.clock;
     const core = createServerCore({
       config,
       loaded: store.loaded(),
       store: this.#timedStore(id, store),
+      snapshotStore: snapshots,
+      snapshotSource: this.#snapshotNetwork.join(id, snapshots),
       transport,
       forwarder,
       clock,
@@ -239,7 +259,7 @@ export class VirtualCluster {
     hosted.core = core;
     const { tickMs } = config.raft;
     const ticker = startTicker({ tickMs, clock, timers: clock, onTick: () => core.tick() });
-    this.#running.set(id, { core, store, ticker, drain });
+    this.#running.set(id, { core, store, snapshots, ticker, drain });
   }
 
   #peerTimers(delayMs: number): Timers {
