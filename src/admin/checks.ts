@@ -47,7 +47,8 @@ function groupsProblem(
   return problems.length === 0 ? undefined : problems.join(", ");
 }
 
-function replayProblem({ isReplayed }: GroupHealth): string | undefined {
+function replayProblem({ isReplayed, awaitsSnapshot }: GroupHealth): string | undefined {
+  if (awaitsSnapshot) return "is far behind and receives a snapshot";
   return isReplayed ? undefined : "is still replaying its log";
 }
 

@@ -42,6 +42,9 @@ const SERIES: readonly Series[] = [
   gauge("applied_index", "Last index applied to the state machine.", (g) => g.appliedIndex),
   gauge("last_index", "Last index of the log.", (g) => g.lastIndex),
   gauge("log_entries", "Entries held in the log.", (g) => g.logEntries),
+  gauge("log_bytes", "Bytes of the entries held in the log.", (g) => g.logBytes),
+  gauge("log_base_index", "Index before the first entry held in the log.", (g) => g.baseIndex),
+  gauge("snapshot_index", "Index of the snapshot a restart begins with.", (g) => g.snapshotIndex),
   gauge("proposals_pending", "Proposals that wait for their result.", (g) => g.proposalsPending),
   {
     name: "cadastre_leader_changes_total",
@@ -60,6 +63,60 @@ const SERIES: readonly Series[] = [
     type: "counter",
     help: "Reads answered by this server by consistency.",
     samples: ({ groups }) => groups.flatMap((g) => byLabel("consistency", g.reads, groupLabel(g))),
+  },
+  {
+    name: "cadastre_checkpoints_total",
+    type: "counter",
+    help: "Checkpoints of the group's state by how they ended.",
+    samples: ({ groups }) => groups.flatMap((g) => byLabel("result", g.checkpoints, groupLabel(g))),
+  },
+  {
+    name: "cadastre_checkpoint_seconds_total",
+    type: "counter",
+    help: "Time spent on checkpoints that were taken.",
+    samples: ({ groups }) =>
+      groups.map((g) => ({ labels: groupLabel(g), value: g.checkpointSeconds })),
+  },
+  {
+    name: "cadastre_last_checkpoint_bytes",
+    type: "gauge",
+    help: "Size of the last checkpoint taken by this process.",
+    samples: ({ groups }) =>
+      groups.flatMap(({ lastCheckpointBytes: value, ...g }) =>
+        value === undefined ? [] : [{ labels: groupLabel(g), value }],
+      ),
+  },
+  {
+    name: "cadastre_snapshot_fetches_total",
+    type: "counter",
+    help: "Snapshots fetched from other servers by how that ended.",
+    samples: ({ groups }) =>
+      groups.flatMap((g) => byLabel("result", g.snapshotFetches, groupLabel(g))),
+  },
+  {
+    name: "cadastre_snapshot_received_bytes_total",
+    type: "counter",
+    help: "Bytes of snapshots received from other servers.",
+    samples: ({ groups }) =>
+      groups.map((g) => ({ labels: groupLabel(g), value: g.snapshotReceivedBytes })),
+  },
+  {
+    name: "cadastre_snapshot_sends",
+    type: "gauge",
+    help: "Snapshots being sent to other servers.",
+    samples: ({ snapshotSends }) => [{ labels: {}, value: snapshotSends.active }],
+  },
+  {
+    name: "cadastre_snapshot_sends_total",
+    type: "counter",
+    help: "Snapshots sent to other servers by how that ended.",
+    samples: ({ snapshotSends }) => byLabel("result", snapshotSends.results, {}),
+  },
+  {
+    name: "cadastre_snapshot_sent_bytes_total",
+    type: "counter",
+    help: "Bytes of snapshots sent to other servers.",
+    samples: ({ snapshotSends }) => [{ labels: {}, value: snapshotSends.sentBytes }],
   },
   {
     name: "cadastre_watches",
@@ -84,7 +141,7 @@ function gauge(name: string, help: string, valueOf: (group: GroupMetrics) => num
   };
 }
 
-function groupLabel({ group }: GroupMetrics): Labels {
+function groupLabel({ group }: Pick<GroupMetrics, "group">): Labels {
   return { group: String(group) };
 }
 

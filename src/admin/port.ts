@@ -24,6 +24,8 @@ export interface GroupHealth {
   readonly group: number;
   /** Everything that was committed when this process started has been applied. */
   readonly isReplayed: boolean;
+  /** It is so far behind that its leader's log does not reach back to it. */
+  readonly awaitsSnapshot: boolean;
   readonly leaderServerId: number | undefined;
   /** Since a ReadIndex of this server was last confirmed by a quorum; undefined: never yet. */
   readonly readIndexAgeMs: number | undefined;
@@ -38,6 +40,13 @@ export interface MetricsSnapshot {
   readonly renewals: Readonly<Record<string, number>>;
   /** Of synced writes to the log store. */
   readonly logSync: HistogramSnapshot | undefined;
+  /** Snapshots that this server sends to others. */
+  readonly snapshotSends: {
+    readonly active: number;
+    /** By how they ended: completed, broken, refused. */
+    readonly results: Readonly<Record<string, number>>;
+    readonly sentBytes: number;
+  };
 }
 
 export interface GroupMetrics {
@@ -49,6 +58,21 @@ export interface GroupMetrics {
   readonly appliedIndex: number;
   readonly lastIndex: number;
   readonly logEntries: number;
+  /** Of those entries, in memory. */
+  readonly logBytes: number;
+  /** The log begins after this index. */
+  readonly baseIndex: number;
+  /** A restart begins here; 0: there is no snapshot. */
+  readonly snapshotIndex: number;
+  /** By how they ended: taken, failed. */
+  readonly checkpoints: Readonly<Record<string, number>>;
+  /** Spent on those that were taken. */
+  readonly checkpointSeconds: number;
+  /** Of the last that was taken by this process; undefined: none yet. */
+  readonly lastCheckpointBytes: number | undefined;
+  /** Snapshots from other servers, by how they ended: installed, failed. */
+  readonly snapshotFetches: Readonly<Record<string, number>>;
+  readonly snapshotReceivedBytes: number;
   readonly leaderChanges: number;
   /** Proposals of this server, by how they ended: applied, failed, ... */
   readonly proposals: Readonly<Record<string, number>>;
@@ -94,6 +118,8 @@ export interface GroupStatus {
   readonly lastIndex: number;
   readonly revision: number;
   readonly logEntries: number;
+  readonly logBytes: number;
+  readonly snapshotIndex: number;
   readonly replicas: readonly {
     readonly serverId: number;
     readonly replicaId: number;

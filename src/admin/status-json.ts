@@ -26,6 +26,9 @@ export interface StatusJson {
     readonly lastIndex: string;
     readonly revision: string;
     readonly logEntries: string;
+    readonly logBytes: string;
+    /** "0": there is no snapshot. */
+    readonly snapshotIndex: string;
     readonly replicas: readonly {
       readonly serverId: number;
       readonly replicaId: string;
@@ -62,6 +65,8 @@ function groupToJson(group: GroupStatus): StatusJson["groups"][number] {
     lastIndex: wide(group.lastIndex),
     revision: wide(group.revision),
     logEntries: wide(group.logEntries),
+    logBytes: wide(group.logBytes),
+    snapshotIndex: wide(group.snapshotIndex),
     replicas: group.replicas.map(({ serverId, replicaId, matchIndex }) => ({
       serverId,
       replicaId: wide(replicaId),

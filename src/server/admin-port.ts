@@ -9,8 +9,10 @@ import type {
   GroupHealth,
   GroupMetrics,
   HistogramSnapshot,
+  MetricsSnapshot,
 } from "../admin/port.ts";
 import type { GroupId } from "../base/brands.ts";
+import type { GroupSnapshots } from "../replica/group-snapshots.ts";
 import type { Clock } from "../replica/ports.ts";
 import type { ClusterStatus } from "../wire/api.ts";
 import { isReplayed } from "./groups.ts";
@@ -29,6 +31,7 @@ export interface AdminPortOptions {
   readonly clock: Clock;
   readonly status: () => ClusterStatus;
   readonly syncHistogram: () => HistogramSnapshot | undefined;
+  readonly snapshotSends: () => MetricsSnapshot["snapshotSends"];
 }
 
 export function adminPort(options: AdminPortOptions): AdminPort {
@@ -47,6 +50,7 @@ export function adminPort(options: AdminPortOptions): AdminPort {
       watches: core.watches(),
       renewals: core.renewalCounts(),
       logSync: syncHistogram(),
+      snapshotSends: options.snapshotSends(),
     }),
     status: () => toAdminStatus(options.status()),
   };
@@ -61,6 +65,7 @@ function groupHealth({ clock }: AdminPortOptions, access: RootAccess | ShardAcce
   return {
     group: access.group,
     isReplayed: isReplayed(access),
+    awaitsSnapshot: access.replica.snapshots.isAwaited,
     leaderServerId: access.leaderServerId,
     readIndexAgeMs: confirmedAtMs === undefined ? undefined : clock.nowMs() - confirmedAtMs,
   };
@@ -70,7 +75,8 @@ function groupMetrics(
   access: RootAccess | ShardAccess,
   leaderChanges: ReadonlyMap<GroupId, number>,
 ): GroupMetrics {
-  const { core, appliedIndex, pendingProposals } = access.replica;
+  const { core, appliedIndex, pendingProposals, snapshots } = access.replica;
+  const { baseIndex, snapshotIndex } = core.status();
   const { counts } = access;
   return {
     group: access.group,
@@ -80,11 +86,36 @@ function groupMetrics(
     commitIndex: core.commitIndex,
     appliedIndex,
     lastIndex: core.lastIndex,
-    logEntries: core.lastIndex,
+    logEntries: core.lastIndex - baseIndex,
+    logBytes: core.logBytes,
+    baseIndex,
+    snapshotIndex,
+    ...snapshotMetrics(snapshots),
     leaderChanges: leaderChanges.get(access.group) ?? 0,
     proposals: { ...counts.proposals },
     proposalsPending: pendingProposals,
     reads: { ...counts.reads },
+  };
+}
+
+function snapshotMetrics({
+  checkpointStats,
+  fetchStats,
+}: GroupSnapshots): Pick<
+  GroupMetrics,
+  | "checkpoints"
+  | "checkpointSeconds"
+  | "lastCheckpointBytes"
+  | "snapshotFetches"
+  | "snapshotReceivedBytes"
+> {
+  const { taken, failed, durationMs, lastFileBytes } = checkpointStats;
+  return {
+    checkpoints: { taken, failed },
+    checkpointSeconds: durationMs / 1_000,
+    lastCheckpointBytes: lastFileBytes,
+    snapshotFetches: { installed: fetchStats.installed, failed: fetchStats.failed },
+    snapshotReceivedBytes: fetchStats.receivedBytes,
   };
 }
 

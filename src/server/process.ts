@@ -213,6 +213,13 @@ class ServerProcess implements RunningServer {
       clock: systemClock,
       status: () => clusterStatus(core.groups, core.clusterFacts),
       syncHistogram: () => this.#syncHistogram(),
+      snapshotSends: () => {
+        const { active, sentBytes, ...results } = defined(
+          this.#peers,
+          "the server was started",
+        ).snapshotStats();
+        return { active, sentBytes, results };
+      },
     });
   }
 }

@@ -122,6 +122,9 @@ export interface GroupStatus {
   readonly lastIndex: number;
   readonly revision: Revision;
   readonly logEntries: number;
+  readonly logBytes: number;
+  /** 0: there is no snapshot. */
+  readonly snapshotIndex: number;
   readonly replicas: readonly {
     readonly serverId: ServerId;
     readonly replicaId: number;

@@ -50,6 +50,8 @@ const groupStatus: MessageCodec<api.GroupStatus, "GroupStatus"> = message({
   lastIndex: uint64(),
   revision: uint64(),
   logEntries: uint64(),
+  logBytes: uint64(),
+  snapshotIndex: uint64(),
   replicas: list(replicaStatus),
 });
 

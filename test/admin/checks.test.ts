@@ -7,9 +7,10 @@ import {
   readinessChecks,
 } from "../../src/admin/checks.ts";
 import type { GroupHealth, HealthFacts } from "../../src/admin/port.ts";
+import { GOOD_GROUP } from "./fake-port.ts";
 
 function group(change: Partial<GroupHealth> = {}): GroupHealth {
-  return { group: 0, isReplayed: true, leaderServerId: 1, readIndexAgeMs: 10, ...change };
+  return { ...GOOD_GROUP, readIndexAgeMs: 10, ...change };
 }
 
 function facts(change: Partial<HealthFacts> = {}): HealthFacts {
@@ -51,6 +52,9 @@ test("a server without a quorum is alive and not ready, with the reason", () => 
 test("each thing that is not in order is named by its own check", () => {
   expect(failures(readinessChecks(facts({ groups: [group({ isReplayed: false })] })))).toEqual({
     replayed: "group 0 is still replaying its log",
+  });
+  expect(failures(readinessChecks(facts({ groups: [group({ awaitsSnapshot: true })] })))).toEqual({
+    replayed: "group 0 is far behind and receives a snapshot",
   });
   expect(
     failures(readinessChecks(facts({ groups: [group({ readIndexAgeMs: undefined })] }))),

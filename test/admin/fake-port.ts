@@ -1,12 +1,26 @@
 // An AdminPort for tests, in good order until a test changes it.
-import type { AdminPort, AdminStatus, HealthFacts, MetricsSnapshot } from "../../src/admin/port.ts";
+import type {
+  AdminPort,
+  AdminStatus,
+  GroupHealth,
+  HealthFacts,
+  MetricsSnapshot,
+} from "../../src/admin/port.ts";
+
+export const GOOD_GROUP: GroupHealth = {
+  group: 0,
+  isReplayed: true,
+  awaitsSnapshot: false,
+  leaderServerId: 1,
+  readIndexAgeMs: 5,
+};
 
 export class FakePort implements AdminPort {
   healthFacts: HealthFacts = {
     fatalError: undefined,
     storageError: undefined,
     isDraining: false,
-    groups: [{ group: 0, isReplayed: true, leaderServerId: 1, readIndexAgeMs: 5 }],
+    groups: [GOOD_GROUP],
   };
   metricsSnapshot: MetricsSnapshot = {
     groups: [
@@ -18,7 +32,15 @@ export class FakePort implements AdminPort {
         commitIndex: 40,
         appliedIndex: 39,
         lastIndex: 41,
-        logEntries: 41,
+        logEntries: 11,
+        logBytes: 2_048,
+        baseIndex: 30,
+        snapshotIndex: 35,
+        checkpoints: { taken: 3, failed: 1 },
+        checkpointSeconds: 0.25,
+        lastCheckpointBytes: 4_096,
+        snapshotFetches: { installed: 1, failed: 2 },
+        snapshotReceivedBytes: 8_192,
         leaderChanges: 2,
         proposals: { applied: 7, failed: 1 },
         proposalsPending: 4,
@@ -27,6 +49,11 @@ export class FakePort implements AdminPort {
     ],
     watches: 6,
     renewals: { renewed: 100 },
+    snapshotSends: {
+      active: 1,
+      results: { completed: 2, broken: 3, refused: 4 },
+      sentBytes: 16_384,
+    },
     logSync: { boundsSeconds: [0.001, 0.01], counts: [5, 2, 1], sumSeconds: 0.5 },
   };
   adminStatus: AdminStatus = {
@@ -54,7 +81,9 @@ export class FakePort implements AdminPort {
         appliedIndex: 39,
         lastIndex: 41,
         revision: 2 ** 44 + 40,
-        logEntries: 41,
+        logEntries: 11,
+        logBytes: 2_048,
+        snapshotIndex: 35,
         replicas: [{ serverId: 1, replicaId: 1, matchIndex: undefined }],
       },
     ],

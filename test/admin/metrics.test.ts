@@ -13,6 +13,14 @@ test("each series has help, a type, and samples with labels", () => {
   expect(lines).toContain("# TYPE cadastre_proposals_total counter");
   expect(lines).toContain('cadastre_proposals_total{group="0",result="applied"} 7');
   expect(lines).toContain('cadastre_reads_total{group="0",consistency="linearizable"} 9');
+  expect(lines).toContain('cadastre_log_bytes{group="0"} 2048');
+  expect(lines).toContain('cadastre_snapshot_index{group="0"} 35');
+  expect(lines).toContain('cadastre_checkpoints_total{group="0",result="failed"} 1');
+  expect(lines).toContain('cadastre_checkpoint_seconds_total{group="0"} 0.25');
+  expect(lines).toContain('cadastre_last_checkpoint_bytes{group="0"} 4096');
+  expect(lines).toContain('cadastre_snapshot_fetches_total{group="0",result="installed"} 1');
+  expect(lines).toContain('cadastre_snapshot_sends_total{result="refused"} 4');
+  expect(lines).toContain("cadastre_snapshot_sends 1");
   expect(lines).toContain("cadastre_watches 6");
   expect(lines).toContain('cadastre_renewals_total{result="renewed"} 100');
 });
@@ -41,6 +49,16 @@ test("names follow the conventions: _total for counters only, no other units tha
     expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
     expect([name, name.endsWith("_seconds")]).toEqual([name, type === "histogram"]);
   }
+});
+
+test("a series without a value yet has no sample", () => {
+  const port = new FakePort();
+  const groups = port.metricsSnapshot.groups.map((group) => ({
+    ...group,
+    lastCheckpointBytes: undefined,
+  }));
+  port.metricsSnapshot = { ...port.metricsSnapshot, groups };
+  expect(metricsText(port.metrics())).not.toMatch(/^cadastre_last_checkpoint_bytes/m);
 });
 
 test("quotes and line breaks in labels are escaped", () => {

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAdminServer, type AdminServer } from "../../src/admin/server.ts";
 import { ListenError } from "../../src/admin/listen-error.ts";
-import { FakePort } from "./fake-port.ts";
+import { FakePort, GOOD_GROUP } from "./fake-port.ts";
 
 let port: FakePort;
 let errors: unknown[];
@@ -36,7 +36,7 @@ test("verbose lists each check on a line", async () => {
 });
 
 test("a server without a leader is alive, and not ready with the reason", async () => {
-  const groups = [{ group: 0, isReplayed: true, leaderServerId: undefined, readIndexAgeMs: 9_000 }];
+  const groups = [{ ...GOOD_GROUP, leaderServerId: undefined, readIndexAgeMs: 9_000 }];
   port.healthFacts = { ...port.healthFacts, groups };
   expect((await get("/livez")).status).toBe(200);
   const { status, text } = await get("/readyz");

@@ -505,6 +505,8 @@ export const SAMPLES: Samples = {
             lastIndex: whole<number>(),
             revision,
             logEntries: whole<number>(),
+            logBytes: whole<number>(),
+            snapshotIndex: whole<number>(),
             replicas: list(
               fc.record({
                 serverId: uint32<ServerId>(1),

@@ -58,7 +58,9 @@ function groupStatus(access: RootAccess | ShardAccess): api.GroupStatus {
     appliedIndex,
     lastIndex: status.lastIndex,
     revision: machine.revision,
-    logEntries: status.lastIndex,
+    logEntries: status.lastIndex - status.baseIndex,
+    logBytes: core.logBytes,
+    snapshotIndex: status.snapshotIndex,
     replicas: [own, ...peers].toSorted((a, b) => a.serverId - b.serverId),
   };
 }

@@ -241,6 +241,8 @@ export class FakeDirectory {
       lastIndex: this.#revision,
       revision,
       logEntries: this.#revision,
+      logBytes: 100,
+      snapshotIndex: 0,
       replicas,
     });
     return {

@@ -33,6 +33,8 @@ function answer(id: number, view: View = {}): ServerAnswer {
     lastIndex: 100,
     revision: applied as Revision,
     logEntries: 100,
+    logBytes: 3_200,
+    snapshotIndex: 0,
     replicas: replicaIds.map((one) => ({
       serverId: one as ServerId,
       replicaId: one,

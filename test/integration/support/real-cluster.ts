@@ -21,19 +21,26 @@ export interface ServerAddresses {
   readonly http: string;
 }
 
+export const CLUSTER_ID = "0123456789abcdef0123456789abcdef";
+
+type ExtraConfig = Readonly<Record<string, unknown>>;
+
 export class RealCluster {
   readonly dir: string;
   readonly servers: readonly ServerAddresses[];
   /** Everything the servers have printed, for failures. */
   readonly output: string[] = [];
+  readonly #config: ExtraConfig;
   readonly #processes = new Map<number, ChildProcess>();
 
-  private constructor(dir: string, servers: readonly ServerAddresses[]) {
+  private constructor(dir: string, servers: readonly ServerAddresses[], config: ExtraConfig) {
     this.dir = dir;
     this.servers = servers;
+    this.#config = config;
   }
 
-  static async start(count = 3): Promise<RealCluster> {
+  /** `config` is added to every server's. */
+  static async start(count = 3, config: ExtraConfig = {}): Promise<RealCluster> {
     const dir = await mkdtemp(path.join(tmpdir(), "cadastre-test-"));
     const ports = await freePorts(count * 3);
     const servers = Array.from({ length: count }, (_, at) => ({
@@ -42,7 +49,7 @@ export class RealCluster {
       peer: `127.0.0.1:${ports[at * 3 + 1]}`,
       http: `127.0.0.1:${ports[at * 3 + 2]}`,
     }));
-    const cluster = new RealCluster(dir, servers);
+    const cluster = new RealCluster(dir, servers, config);
     await Promise.all(servers.map(({ id }) => cluster.startServer(id)));
     await cluster.waitReady();
     return cluster;
@@ -59,8 +66,9 @@ export class RealCluster {
   async startServer(id: number): Promise<void> {
     const config = {
       server: { id, dataDir: this.dataDir(id) },
-      cluster: { name: "test", id: "0123456789abcdef0123456789abcdef", servers: this.servers },
+      cluster: { name: "test", id: CLUSTER_ID, servers: this.servers },
       log: { level: "info", format: "pretty" },
+      ...this.#config,
     };
     const file = path.join(this.dir, `s${id}.yaml`);
     // JSON is YAML, too.
@@ -77,6 +85,21 @@ export class RealCluster {
   async kill(id: number): Promise<void> {
     await end(this.#processes.get(id), "SIGKILL");
     this.#processes.delete(id);
+  }
+
+  /** SIGTERM; resolves when the process has ended, with its exit code. */
+  async terminate(id: number): Promise<number | null> {
+    const child = this.#processes.get(id);
+    await end(child, "SIGTERM");
+    this.#processes.delete(id);
+    return child?.exitCode ?? null;
+  }
+
+  /** The value of one series of /metrics, labels included in its name. */
+  async metric(id: number, series: string): Promise<number | undefined> {
+    const text = await (await this.get(id, "/metrics"))?.text();
+    const line = text?.split("\n").find((one) => one.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
   }
 
   signal(id: number, signal: NodeJS.Signals): void {

@@ -36,6 +36,7 @@ function portOf(
     clock: cluster.clock,
     status: () => clusterStatus(core.groups, core.clusterFacts),
     syncHistogram: () => undefined,
+    snapshotSends: () => ({ active: 0, results: {}, sentBytes: 0 }),
   });
 }
 

@@ -14,6 +14,8 @@ export interface GroupStatus {
   'revision'?: (number | string | Long);
   'replicas'?: (_cadastre_admin_v1_ReplicaStatus)[];
   'logEntries'?: (number | string | Long);
+  'logBytes'?: (number | string | Long);
+  'snapshotIndex'?: (number | string | Long);
 }
 
 export interface GroupStatus__Output {
@@ -27,4 +29,6 @@ export interface GroupStatus__Output {
   'revision': (string);
   'replicas': (_cadastre_admin_v1_ReplicaStatus__Output)[];
   'logEntries': (string);
+  'logBytes': (string);
+  'snapshotIndex': (string);
 }
