@@ -87,7 +87,7 @@ export class Replica<Request, Answer, Event> {
     this.machine = machine;
     this.core = new RaftCore({ ...raft, group, self, configuration }, restored);
     const { hardState, snapshot } = restored;
-    this.replayedIndex = Math.max(hardState.commitIndex, snapshot.index) as LogIndex;
+    this.replayedIndex = hardState.commitIndex;
     this.#reads = new ReadBatches(Prng.fromSeed(raft.seed));
     this.#outputs = new OutputQueue({
       group,

@@ -80,10 +80,13 @@ test("a restarted replica has the state of its snapshot and of the entries after
 
 test("a replica answers nothing before it holds the state that it starts from", async () => {
   const before = await follower(6, { checkpointBytesMin: 6 * BYTES });
+  // What is on disk beyond the snapshot, known to be committed, must wait for the state, too.
+  await before.follow(entries(7, 9), { term: 1, prev: [6, 1], commit: 9 });
+  await before.follow([], { term: 2, prev: [9, 1], commit: 9 });
   const after = new LoneReplica({ after: before, holds: "read" });
   await after.ticks(60);
   expect([after.replica.isRestored, after.replica.appliedIndex]).toEqual([false, 0]);
-  expect(after.replica.replayedIndex).toBe(6);
+  expect(after.replica.replayedIndex).toBeGreaterThanOrEqual(6);
   await after.receive(OTHER, {
     kind: "requestVote",
     term: 5 as Term,
@@ -104,8 +107,9 @@ test("a replica answers nothing before it holds the state that it starts from", 
   expect(proposal.value).toMatchObject({ outcome: "notApplied", reason: "notLeader" });
   after.gate.open();
   await after.ticks(1);
-  expect([after.replica.isRestored, after.replica.appliedIndex]).toEqual([true, 6]);
+  expect([after.replica.isRestored, after.replica.appliedIndex]).toEqual([true, 9]);
   expect(patient.value).toBe("ready");
+  expect(stateOf(after.machine)).toEqual(stateOf(machineAt(GROUP, 9)));
 });
 
 test("a crash before the step of a checkpoint is durable leaves what was before it", async () => {
@@ -178,6 +182,7 @@ test("an offered snapshot is fetched, made durable, and installed (§7)", async 
   expect(lone.replica.appliedIndex).toBe(20);
   expect(stateOf(lone.machine)).toEqual(stateOf(machineAt(GROUP, 20)));
   expect([waiting.value, beyond.value, lone.replacements]).toEqual(["ready", undefined, 1]);
+  expect(lone.replica.snapshots.isAwaited).toBe(false);
   // What follows is applied to the new state.
   await lone.follow(entries(21, 23), { term: 1, prev: [20, 1], commit: 23 });
   expect(stateOf(lone.machine)).toEqual(stateOf(machineAt(GROUP, 23)));
@@ -281,6 +286,30 @@ test("a checkpoint that an install overtakes is given up, and nothing of it is l
   expect(lone.replica.snapshots.checkpointStats.taken).toBe(0);
   expect(lone.snapshotStore.published(GROUP)).toEqual([40]);
   expect(lone.replica.core.status()).toMatchObject({ snapshotIndex: 40, baseIndex: 40 });
+});
+
+test("after an install checkpoints are taken as before", async () => {
+  const lone = await follower(3, { checkpointBytesMin: 20 * BYTES });
+  await publish(lone.peerSnapshots, machineAt(GROUP, 40), at(40));
+  await offer(lone, 40);
+  await pass(lone, 40);
+  expect(lone.replica.appliedIndex).toBe(40);
+  await lone.follow(entries(41, 60), { term: 1, prev: [40, 1], commit: 60 });
+  await pass(lone, 5);
+  expect(lone.replica.core.status()).toMatchObject({ snapshotIndex: 60, baseIndex: 60 });
+});
+
+test("a replica that no leader offers a snapshot any more does not wait for it", async () => {
+  const lone = await follower(3, { holds: "receiveAppend" });
+  await publish(lone.peerSnapshots, machineAt(GROUP, 40), at(40));
+  await offer(lone, 40);
+  await lone.ticks(900);
+  expect(lone.replica.snapshots.isAwaited).toBe(true);
+  await lone.ticks(200);
+  expect(lone.replica.snapshots.isAwaited).toBe(false);
+  lone.gate.open();
+  await pass(lone, 50);
+  expect([lone.replica.appliedIndex, lone.replacements]).toEqual([3, 0]);
 });
 
 test("a checkpoint that is published as an install begins does not move the snapshot back", async () => {

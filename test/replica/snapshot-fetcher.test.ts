@@ -11,7 +11,15 @@ import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { CountingMachine } from "./counting-machine.ts";
 import { Gate } from "./gate.ts";
 import { GROUP } from "./lone-replica.ts";
-import { at, failing, machineAt, publish, RecordingLogger, replicaId } from "./snapshot-support.ts";
+import {
+  at,
+  cutBytes,
+  failing,
+  machineAt,
+  publish,
+  RecordingLogger,
+  replicaId,
+} from "./snapshot-support.ts";
 
 const [SELF, LEADER, OTHER] = [1, 2, 3].map((id) => id as ServerId) as [
   ServerId,
@@ -357,6 +365,19 @@ test("a snapshot that this version cannot read is not kept, and nothing is touch
   expect([fetcher.stats.failed, machine.total]).toEqual([1, 0]);
   expect([fixture.told, fixture.store.published(GROUP)]).toEqual([["decoding", "dropped"], []]);
   expect(logger.lines).toEqual(["warn snapshotFetchFailed"]);
+});
+
+test("a snapshot that ends too early is found before anybody relies on it", async () => {
+  const fixture = new Fixture();
+  const [first] = cutBytes(machineAt(GROUP, 20));
+  const writer = fixture.peers.get(LEADER)?.create({ group: GROUP, position: at(20) });
+  if (first === undefined || writer === undefined) throw new Error("there is a piece");
+  await writer.append(first);
+  await writer.publish();
+  fixture.offer(20);
+  await fixture.clock.advance(300);
+  expect([fixture.fetchedAt, fixture.fetcher.stats.failed]).toEqual([[], 1]);
+  expect(fixture.store.published(GROUP)).toEqual([]);
 });
 
 test("a full disk fails a fetch, which is tried again", async () => {

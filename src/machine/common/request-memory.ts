@@ -10,8 +10,10 @@
  * Values are immutable, so that a snapshot's cut is a frozen view of the two maps.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, defined } from "../../base/assert.ts";
 import type { LogTimeMs, Revision } from "../../base/brands.ts";
+import { type Codec, decode, encode } from "../../base/codec.ts";
+import type { Bytes } from "../../base/bytes.ts";
 import { compareStrings, numberMap, OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import { type Milestone, RequestFloor } from "./request-floor.ts";
 import type { Remembered, RequestId, RequestRefusal, StoredMemory } from "./request-ids.ts";
@@ -22,7 +24,7 @@ export type RequestVerdict<Answer> =
   | { readonly kind: "repeated"; readonly answer: Answer; readonly revision: Revision }
   | { readonly kind: "refused"; readonly reason: RequestRefusal };
 
-/** What a memory holds at most. One answer may go over the bytes: its size shows afterwards. */
+/** What a memory holds at most. One answer may go over the bytes: its length shows afterwards. */
 export interface MemoryBounds {
   readonly answersMax: number;
   readonly answerBytesMax: number;
@@ -39,35 +41,30 @@ export const MEMORY_BOUNDS: MemoryBounds = {
 };
 
 /** The memory as it was when the cut was opened. */
-export interface MemoryCut<Answer> {
-  readonly records: () => Generator<StoredMemory<Answer>>;
+export interface MemoryCut {
+  readonly records: () => Generator<StoredMemory>;
   readonly close: () => void;
 }
 
 /** Forgotten with one entry, at the most: more than it can add, and too few to be felt. */
 const FORGET_MAX = 32;
 
-type AnswerKey = Pick<Remembered<never>, "clientId" | "sequence">;
+type AnswerKey = Pick<Remembered, "clientId" | "sequence">;
 
 export class RequestMemory<Answer> {
-  readonly #bytesOf: (answer: Answer) => number;
+  readonly #codec: Codec<Answer>;
   readonly #bounds: MemoryBounds;
   readonly #floor: RequestFloor;
   /** Of every client that has an answer here. */
   readonly #marks: OrderedMap<string, number> = stringMap();
-  readonly #answers: OrderedMap<AnswerKey, Remembered<Answer>> = new OrderedMap(compareKeys);
+  readonly #answers: OrderedMap<AnswerKey, Remembered> = new OrderedMap(compareKeys);
   /** The same answers in the order in which they were given. */
-  readonly #byRevision: OrderedMap<number, Remembered<Answer>> = numberMap();
+  readonly #byRevision: OrderedMap<number, Remembered> = numberMap();
   #answerBytes = 0;
 
-  /** `bytesOf` tells about how large an answer is, encoded; the same on every replica. */
-  constructor(
-    floor: Revision,
-    bytesOf: (answer: Answer) => number,
-    bounds: MemoryBounds = MEMORY_BOUNDS,
-  ) {
+  constructor(floor: Revision, codec: Codec<Answer>, bounds: MemoryBounds = MEMORY_BOUNDS) {
     this.#floor = new RequestFloor(floor);
-    this.#bytesOf = bytesOf;
+    this.#codec = codec;
     this.#bounds = bounds;
   }
 
@@ -79,7 +76,7 @@ export class RequestMemory<Answer> {
     return this.#answers.size;
   }
 
-  /** Of all answers, about. */
+  /** Of the encoded answers. */
   get answerBytes(): number {
     return this.#answerBytes;
   }
@@ -104,7 +101,7 @@ export class RequestMemory<Answer> {
   }
 
   /** Judges a request that stands at `revision`. */
-  judge(request: RequestId, fingerprint: number, revision: Revision): RequestVerdict<Answer> {
+  judge(request: RequestId, fingerprint: string, revision: Revision): RequestVerdict<Answer> {
     const { clientId, sequence, seenRevision } = request;
     if (seenRevision > revision) return { kind: "refused", reason: "seenRevisionAhead" };
     const isBelow = seenRevision < this.floor || sequence < (this.#marks.get(clientId) ?? 0);
@@ -117,12 +114,14 @@ export class RequestMemory<Answer> {
     const isSame =
       remembered.seenRevision === seenRevision && remembered.fingerprint === fingerprint;
     if (!isSame) return { kind: "refused", reason: "requestIdReused" };
-    return { kind: "repeated", answer: remembered.answer, revision: remembered.revision };
+    const answer = defined(this.#read(remembered.answer), "what was remembered can be read");
+    return { kind: "repeated", answer, revision: remembered.revision };
   }
 
   /** Remembers an answer, refusals included, and drops what the client says it holds. */
-  remember(request: RequestId, fingerprint: number, answer: Answer, revision: Revision): void {
+  remember(request: RequestId, fingerprint: string, result: Answer, revision: Revision): void {
     const { clientId, sequence, seenRevision } = request;
+    const answer = encode(this.#codec, result);
     const mark = Math.max(this.#marks.get(clientId) ?? 0, markOf(request));
     this.#marks.set(clientId, mark);
     for (const acknowledged of this.#below(clientId, mark)) this.#drop(acknowledged);
@@ -130,11 +129,11 @@ export class RequestMemory<Answer> {
   }
 
   /** The memory's records as they are now, whatever is remembered or forgotten later. */
-  openCut(): MemoryCut<Answer> {
+  openCut(): MemoryCut {
     const floor = this.#floor.store();
     const marks = this.#marks.freeze();
     const answers = this.#answers.freeze();
-    function* records(): Generator<StoredMemory<Answer>> {
+    function* records(): Generator<StoredMemory> {
       yield { kind: "floor", ...floor };
       const clients = marks.entries();
       let present: string | undefined;
@@ -157,7 +156,7 @@ export class RequestMemory<Answer> {
   }
 
   /** Adds what was stored at an entry, in its order; answers what is wrong, or undefined. */
-  restore(stored: StoredMemory<Answer>, at: Milestone): string | undefined {
+  restore(stored: StoredMemory, at: Milestone): string | undefined {
     const last = this.#marks.last();
     switch (stored.kind) {
       case "floor":
@@ -176,10 +175,16 @@ export class RequestMemory<Answer> {
         const isOfThePast = seenRevision <= revision && revision <= at.revision;
         if (!isOfThePast || this.#byRevision.has(revision)) return "answers have an entry each";
         const { fingerprint, answer } = stored;
+        if (this.#read(answer) === undefined) return "an answer is none";
         this.#add({ clientId, sequence, seenRevision, fingerprint, answer, revision });
         return undefined;
       }
     }
+  }
+
+  #read(answer: Bytes): Answer | undefined {
+    const decoded = decode(this.#codec, answer);
+    return decoded.ok ? decoded.value : undefined;
   }
 
   /** Whether there is room for one answer more once the request's mark has been raised. */
@@ -190,15 +195,15 @@ export class RequestMemory<Answer> {
     if (count < answersMax && bytes < answerBytesMax) return true;
     for (const { answer } of this.#below(request.clientId, markOf(request))) {
       count--;
-      bytes -= this.#bytesOf(answer);
+      bytes -= answer.length;
       if (count < answersMax && bytes < answerBytesMax) return true;
     }
     return false;
   }
 
   /** A client's answers with a lower sequence. */
-  #below(clientId: string, mark: number): Remembered<Answer>[] {
-    const below: Remembered<Answer>[] = [];
+  #below(clientId: string, mark: number): Remembered[] {
+    const below: Remembered[] = [];
     for (const [key, remembered] of this.#answers.entriesFrom({ clientId, sequence: 0 })) {
       if (key.clientId !== clientId || key.sequence >= mark) break;
       below.push(remembered);
@@ -211,16 +216,16 @@ export class RequestMemory<Answer> {
     return first?.[0].clientId === clientId;
   }
 
-  #add(remembered: Remembered<Answer>): void {
+  #add(remembered: Remembered): void {
     this.#answers.set(remembered, remembered);
     this.#byRevision.set(remembered.revision, remembered);
-    this.#answerBytes += this.#bytesOf(remembered.answer);
+    this.#answerBytes += remembered.answer.length;
   }
 
-  #drop(remembered: Remembered<Answer>): void {
+  #drop(remembered: Remembered): void {
     this.#answers.delete(remembered);
     this.#byRevision.delete(remembered.revision);
-    this.#answerBytes -= this.#bytesOf(remembered.answer);
+    this.#answerBytes -= remembered.answer.length;
   }
 }
 

@@ -11,7 +11,6 @@ import {
   type MemoryPicture,
   pictureOfMemory,
 } from "../common/request-checks.ts";
-import type { RootResult } from "./commands.ts";
 import type { RootState } from "./state.ts";
 import type { KeyspaceRecord, NodeRecord } from "./types.ts";
 
@@ -21,7 +20,7 @@ export interface RootPicture {
   readonly timeMs: number;
   readonly keyspaces: readonly KeyspaceRecord[];
   readonly nodes: readonly NodeRecord[];
-  readonly requests: MemoryPicture<RootResult>;
+  readonly requests: MemoryPicture;
 }
 
 export function pictureOfRoot(state: RootState): RootPicture {

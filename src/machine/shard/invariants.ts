@@ -14,7 +14,6 @@ import {
   type MemoryPicture,
   pictureOfMemory,
 } from "../common/request-checks.ts";
-import type { ShardResult } from "./answers.ts";
 import { nextDueMs } from "./due.ts";
 import type { ShardEvent } from "./events.ts";
 import { effectiveMs, type Grace, outlasts } from "./grace.ts";
@@ -28,7 +27,7 @@ export interface ShardPicture {
   readonly revision: number;
   readonly timeMs: number;
   readonly grace: Grace;
-  readonly requests: MemoryPicture<ShardResult>;
+  readonly requests: MemoryPicture;
   /** By range id. */
   readonly ranges: ReadonlyMap<string, RangePicture>;
   /** By node id. */
