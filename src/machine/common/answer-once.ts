@@ -36,7 +36,7 @@ export function answerOnce<Answer>(
   if (requestId === undefined) return { replayed: false, revision, result: request.run() };
   const digest = new Digest();
   digest.update(request.effect());
-  const fingerprint = digest.hex();
+  const fingerprint = digest.number();
   const verdict = memory.judge(requestId, fingerprint, revision);
   switch (verdict.kind) {
     case "repeated":

@@ -28,8 +28,16 @@ export class Digest {
 
   /** Of all bytes so far; more may follow. */
   hex(): string {
-    const low = finalMix(this.#mixed ^ (this.#byteCount >>> 0));
-    return hexOf(this.#crc) + hexOf(low);
+    return hexOf(this.#crc) + hexOf(this.#low());
+  }
+
+  /** The same as a safe integer: the first half, and the upper 21 bits of the second. */
+  number(): number {
+    return this.#crc * 2 ** 21 + (this.#low() >>> 11);
+  }
+
+  #low(): number {
+    return finalMix(this.#mixed ^ (this.#byteCount >>> 0));
   }
 }
 

@@ -4,27 +4,27 @@
  */
 
 import type { Revision } from "../../base/brands.ts";
-import type { StoredAnswer, StoredMemory } from "./request-ids.ts";
+import type { StoredAnswer } from "./request-ids.ts";
 import { MEMORY_BOUNDS, type RequestMemory } from "./request-memory.ts";
 
 /** A memory at one moment. */
-export interface MemoryPicture {
+export interface MemoryPicture<Answer> {
   readonly floor: Revision;
   /** By client, ascending. */
-  readonly clients: readonly ClientPicture[];
+  readonly clients: readonly ClientPicture<Answer>[];
 }
 
-interface ClientPicture {
+interface ClientPicture<Answer> {
   readonly clientId: string;
   readonly mark: number;
-  readonly answers: readonly StoredAnswer[];
+  readonly answers: readonly StoredAnswer<Answer>[];
 }
 
-export function pictureOfMemory<Answer>(memory: RequestMemory<Answer>): MemoryPicture {
+export function pictureOfMemory<Answer>(memory: RequestMemory<Answer>): MemoryPicture<Answer> {
   const cut = memory.openCut();
   let floor = 0 as Revision;
-  const clients: (ClientPicture & { readonly answers: StoredAnswer[] })[] = [];
-  for (const record of cut.records() as Iterable<StoredMemory>) {
+  const clients: (ClientPicture<Answer> & { readonly answers: StoredAnswer<Answer>[] })[] = [];
+  for (const record of cut.records()) {
     if (record.kind === "floor") floor = record.floor;
     else if (record.kind === "client") clients.push({ ...record, answers: [] });
     else clients.at(-1)?.answers.push(record);
@@ -41,7 +41,6 @@ export function flawOfMemory<Answer>(
   const { floor, clients } = pictureOfMemory(memory);
   if (floor > revision) return "the floor is of the past";
   const revisions = new Set<number>();
-  let bytes = 0;
   for (const { mark, answers } of clients) {
     if (answers.length === 0) return "a client that is known has an answer";
     for (const one of answers) {
@@ -49,17 +48,16 @@ export function flawOfMemory<Answer>(
       const isOfThePast = one.seenRevision <= one.revision && one.revision <= revision;
       if (!isOfThePast) return "an answer is of the past, and what its client saw is older";
       revisions.add(one.revision);
-      bytes += one.answer.length;
     }
   }
-  const isCounted = memory.answerCount === revisions.size && memory.answerBytes === bytes;
-  if (!isCounted || memory.clientCount !== clients.length) return "answers have an entry each";
+  const isCounted = memory.answerCount === revisions.size && memory.clientCount === clients.length;
+  if (!isCounted) return "answers have an entry each";
   return memory.answerCount > MEMORY_BOUNDS.answersMax ? "the memory is bounded" : undefined;
 }
 
 /** What an entry may not have done to a memory; undefined: it has not. */
 export function lossOfMemory<Answer>(
-  before: MemoryPicture,
+  before: MemoryPicture<Answer>,
   memory: RequestMemory<Answer>,
 ): string | undefined {
   const now = pictureOfMemory(memory);

@@ -35,8 +35,9 @@ export class RequestFloor {
   #floor: Revision;
   /** Replaced, never changed in place. */
   #milestones: readonly Milestone[] = [];
-  /** The entry before the next one. */
-  #last: Milestone | undefined;
+  /** The last entry, once there was one. */
+  #last: Revision | undefined;
+  #lastMs = 0 as LogTimeMs;
 
   /** A group begins with the floor at its first revision: ids from before a restore are below. */
   constructor(floor: Revision) {
@@ -50,16 +51,19 @@ export class RequestFloor {
 
   /** An entry is applied. */
   pass(timeMs: LogTimeMs, revision: Revision): void {
-    const entry = { timeMs, revision };
-    const made = this.#newMilestones(entry);
-    this.#last = entry;
+    const latest = this.#milestones.at(-1);
+    const isDue = latest === undefined || timeMs - latest.timeMs >= STEP_MS;
     const isOld = ({ timeMs: madeMs }: Milestone): boolean => timeMs - madeMs >= REQUEST_MEMORY_MS;
     const [oldest] = this.#milestones;
-    if (made.length === 0 && (oldest === undefined || !isOld(oldest))) return;
-    const milestones = [...this.#milestones, ...made];
-    const newestOld = milestones.findLastIndex(isOld);
-    this.#floor = milestones[newestOld]?.revision ?? this.#floor;
-    this.#milestones = milestones.slice(newestOld + 1);
+    if (isDue || (oldest !== undefined && isOld(oldest))) {
+      const made = isDue ? [...this.#standing(timeMs), { timeMs, revision }] : [];
+      const milestones = [...this.#milestones, ...made];
+      const newestOld = milestones.findLastIndex(isOld);
+      this.#floor = milestones[newestOld]?.revision ?? this.#floor;
+      this.#milestones = milestones.slice(newestOld + 1);
+    }
+    this.#lastMs = timeMs;
+    this.#last = revision;
   }
 
   store(): StoredFloor {
@@ -82,18 +86,16 @@ export class RequestFloor {
     if (!isKept || !isPast) return "milestones are of the past, and not old";
     this.#floor = floor;
     this.#milestones = milestones;
-    this.#last = { timeMs: at.timeMs, revision: at.revision };
+    this.#last = at.revision;
+    this.#lastMs = at.timeMs;
     return undefined;
   }
 
-  /** The entry, if it is time for one, and before it the last one, if it stood for a step. */
-  #newMilestones(entry: Milestone): readonly Milestone[] {
+  /** The last entry, if it stood for a step and is no milestone yet. */
+  #standing(timeMs: LogTimeMs): readonly Milestone[] {
     const last = this.#last;
-    const latest = this.#milestones.at(-1);
-    const stoodMs = last === undefined ? 0 : entry.timeMs - last.timeMs;
-    const isOne = last !== undefined && latest?.revision === last.revision;
-    const before = last !== undefined && !isOne && stoodMs >= STEP_MS ? [last] : [];
-    const isDue = latest === undefined || entry.timeMs - latest.timeMs >= STEP_MS;
-    return isDue ? [...before, entry] : NONE;
+    const isMilestone = last === this.#milestones.at(-1)?.revision;
+    if (last === undefined || isMilestone || timeMs - this.#lastMs < STEP_MS) return NONE;
+    return [{ timeMs: this.#lastMs, revision: last }];
   }
 }

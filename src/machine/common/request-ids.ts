@@ -3,9 +3,8 @@
  * (law 5). The memory itself is in request-memory.ts.
  */
 
-import type { Bytes } from "../../base/bytes.ts";
 import type { LogTimeMs, Revision } from "../../base/brands.ts";
-import { brandedUint, byteString, type Codec, list, struct, text, uint } from "../../base/codec.ts";
+import { brandedUint, type Codec, list, struct, text, uint } from "../../base/codec.ts";
 import type { Milestone, StoredFloor } from "./request-floor.ts";
 
 /** Names one mutation of one client. */
@@ -33,30 +32,29 @@ export type RequestRefusal =
   | "requestMemoryFull";
 
 /** An answer that was given, and to what. */
-export interface Remembered {
+export interface Remembered<Answer> {
   readonly clientId: string;
   readonly sequence: number;
   readonly seenRevision: Revision;
   /** A digest of the request's effect. */
-  readonly fingerprint: string;
-  /** Encoded: as large as it is in a snapshot, and out of reach of what happens later. */
-  readonly answer: Bytes;
+  readonly fingerprint: number;
+  readonly answer: Answer;
   /** Of the entry that decided it; no two answers have the same. */
   readonly revision: Revision;
 }
 
 /** The memory as it is stored: its floor, then each client, followed by its answers. */
-export type StoredMemory =
+export type StoredMemory<Answer> =
   | ({ readonly kind: "floor" } & StoredFloor)
   | ({ readonly kind: "client" } & StoredClient)
-  | ({ readonly kind: "answer" } & StoredAnswer);
+  | ({ readonly kind: "answer" } & StoredAnswer<Answer>);
 
 export interface StoredClient {
   readonly clientId: string;
   readonly mark: number;
 }
 
-export type StoredAnswer = Omit<Remembered, "clientId">;
+export type StoredAnswer<Answer> = Omit<Remembered<Answer>, "clientId">;
 
 const revision = brandedUint<Revision>();
 
@@ -77,10 +75,12 @@ export const storedClientCodec: Codec<StoredClient> = struct<StoredClient>({
   mark: uint,
 });
 
-export const storedAnswerCodec: Codec<StoredAnswer> = struct<StoredAnswer>({
-  sequence: uint,
-  seenRevision: revision,
-  fingerprint: text,
-  answer: byteString,
-  revision,
-});
+export function storedAnswerCodec<Answer>(answer: Codec<Answer>): Codec<StoredAnswer<Answer>> {
+  return struct<StoredAnswer<Answer>>({
+    sequence: uint,
+    seenRevision: revision,
+    fingerprint: uint,
+    answer,
+    revision,
+  });
+}

@@ -10,10 +10,8 @@
  * Values are immutable, so that a snapshot's cut is a frozen view of the two maps.
  */
 
-import { assert, defined } from "../../base/assert.ts";
+import { assert } from "../../base/assert.ts";
 import type { LogTimeMs, Revision } from "../../base/brands.ts";
-import { type Codec, decode, encode } from "../../base/codec.ts";
-import type { Bytes } from "../../base/bytes.ts";
 import { compareStrings, numberMap, OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import { type Milestone, RequestFloor } from "./request-floor.ts";
 import type { Remembered, RequestId, RequestRefusal, StoredMemory } from "./request-ids.ts";
@@ -24,7 +22,7 @@ export type RequestVerdict<Answer> =
   | { readonly kind: "repeated"; readonly answer: Answer; readonly revision: Revision }
   | { readonly kind: "refused"; readonly reason: RequestRefusal };
 
-/** What a memory holds at most. One answer may go over the bytes: its length shows afterwards. */
+/** What a memory holds at most. One answer may go over the bytes: its size shows afterwards. */
 export interface MemoryBounds {
   readonly answersMax: number;
   readonly answerBytesMax: number;
@@ -41,30 +39,35 @@ export const MEMORY_BOUNDS: MemoryBounds = {
 };
 
 /** The memory as it was when the cut was opened. */
-export interface MemoryCut {
-  readonly records: () => Generator<StoredMemory>;
+export interface MemoryCut<Answer> {
+  readonly records: () => Generator<StoredMemory<Answer>>;
   readonly close: () => void;
 }
 
 /** Forgotten with one entry, at the most: more than it can add, and too few to be felt. */
 const FORGET_MAX = 32;
 
-type AnswerKey = Pick<Remembered, "clientId" | "sequence">;
+type AnswerKey = Pick<Remembered<never>, "clientId" | "sequence">;
 
 export class RequestMemory<Answer> {
-  readonly #codec: Codec<Answer>;
+  readonly #bytesOf: (answer: Answer) => number;
   readonly #bounds: MemoryBounds;
   readonly #floor: RequestFloor;
   /** Of every client that has an answer here. */
   readonly #marks: OrderedMap<string, number> = stringMap();
-  readonly #answers: OrderedMap<AnswerKey, Remembered> = new OrderedMap(compareKeys);
+  readonly #answers: OrderedMap<AnswerKey, Remembered<Answer>> = new OrderedMap(compareKeys);
   /** The same answers in the order in which they were given. */
-  readonly #byRevision: OrderedMap<number, Remembered> = numberMap();
+  readonly #byRevision: OrderedMap<number, Remembered<Answer>> = numberMap();
   #answerBytes = 0;
 
-  constructor(floor: Revision, codec: Codec<Answer>, bounds: MemoryBounds = MEMORY_BOUNDS) {
+  /** `bytesOf` tells about how large an answer is, encoded; the same on every replica. */
+  constructor(
+    floor: Revision,
+    bytesOf: (answer: Answer) => number,
+    bounds: MemoryBounds = MEMORY_BOUNDS,
+  ) {
     this.#floor = new RequestFloor(floor);
-    this.#codec = codec;
+    this.#bytesOf = bytesOf;
     this.#bounds = bounds;
   }
 
@@ -76,7 +79,7 @@ export class RequestMemory<Answer> {
     return this.#answers.size;
   }
 
-  /** Of the encoded answers. */
+  /** Of all answers, about. */
   get answerBytes(): number {
     return this.#answerBytes;
   }
@@ -101,7 +104,7 @@ export class RequestMemory<Answer> {
   }
 
   /** Judges a request that stands at `revision`. */
-  judge(request: RequestId, fingerprint: string, revision: Revision): RequestVerdict<Answer> {
+  judge(request: RequestId, fingerprint: number, revision: Revision): RequestVerdict<Answer> {
     const { clientId, sequence, seenRevision } = request;
     if (seenRevision > revision) return { kind: "refused", reason: "seenRevisionAhead" };
     const isBelow = seenRevision < this.floor || sequence < (this.#marks.get(clientId) ?? 0);
@@ -114,14 +117,12 @@ export class RequestMemory<Answer> {
     const isSame =
       remembered.seenRevision === seenRevision && remembered.fingerprint === fingerprint;
     if (!isSame) return { kind: "refused", reason: "requestIdReused" };
-    const answer = defined(this.#read(remembered.answer), "what was remembered can be read");
-    return { kind: "repeated", answer, revision: remembered.revision };
+    return { kind: "repeated", answer: remembered.answer, revision: remembered.revision };
   }
 
   /** Remembers an answer, refusals included, and drops what the client says it holds. */
-  remember(request: RequestId, fingerprint: string, result: Answer, revision: Revision): void {
+  remember(request: RequestId, fingerprint: number, answer: Answer, revision: Revision): void {
     const { clientId, sequence, seenRevision } = request;
-    const answer = encode(this.#codec, result);
     const mark = Math.max(this.#marks.get(clientId) ?? 0, markOf(request));
     this.#marks.set(clientId, mark);
     for (const acknowledged of this.#below(clientId, mark)) this.#drop(acknowledged);
@@ -129,11 +130,11 @@ export class RequestMemory<Answer> {
   }
 
   /** The memory's records as they are now, whatever is remembered or forgotten later. */
-  openCut(): MemoryCut {
+  openCut(): MemoryCut<Answer> {
     const floor = this.#floor.store();
     const marks = this.#marks.freeze();
     const answers = this.#answers.freeze();
-    function* records(): Generator<StoredMemory> {
+    function* records(): Generator<StoredMemory<Answer>> {
       yield { kind: "floor", ...floor };
       const clients = marks.entries();
       let present: string | undefined;
@@ -156,7 +157,7 @@ export class RequestMemory<Answer> {
   }
 
   /** Adds what was stored at an entry, in its order; answers what is wrong, or undefined. */
-  restore(stored: StoredMemory, at: Milestone): string | undefined {
+  restore(stored: StoredMemory<Answer>, at: Milestone): string | undefined {
     const last = this.#marks.last();
     switch (stored.kind) {
       case "floor":
@@ -175,16 +176,10 @@ export class RequestMemory<Answer> {
         const isOfThePast = seenRevision <= revision && revision <= at.revision;
         if (!isOfThePast || this.#byRevision.has(revision)) return "answers have an entry each";
         const { fingerprint, answer } = stored;
-        if (this.#read(answer) === undefined) return "an answer is none";
         this.#add({ clientId, sequence, seenRevision, fingerprint, answer, revision });
         return undefined;
       }
     }
-  }
-
-  #read(answer: Bytes): Answer | undefined {
-    const decoded = decode(this.#codec, answer);
-    return decoded.ok ? decoded.value : undefined;
   }
 
   /** Whether there is room for one answer more once the request's mark has been raised. */
@@ -195,15 +190,15 @@ export class RequestMemory<Answer> {
     if (count < answersMax && bytes < answerBytesMax) return true;
     for (const { answer } of this.#below(request.clientId, markOf(request))) {
       count--;
-      bytes -= answer.length;
+      bytes -= this.#bytesOf(answer);
       if (count < answersMax && bytes < answerBytesMax) return true;
     }
     return false;
   }
 
   /** A client's answers with a lower sequence. */
-  #below(clientId: string, mark: number): Remembered[] {
-    const below: Remembered[] = [];
+  #below(clientId: string, mark: number): Remembered<Answer>[] {
+    const below: Remembered<Answer>[] = [];
     for (const [key, remembered] of this.#answers.entriesFrom({ clientId, sequence: 0 })) {
       if (key.clientId !== clientId || key.sequence >= mark) break;
       below.push(remembered);
@@ -216,16 +211,16 @@ export class RequestMemory<Answer> {
     return first?.[0].clientId === clientId;
   }
 
-  #add(remembered: Remembered): void {
+  #add(remembered: Remembered<Answer>): void {
     this.#answers.set(remembered, remembered);
     this.#byRevision.set(remembered.revision, remembered);
-    this.#answerBytes += remembered.answer.length;
+    this.#answerBytes += this.#bytesOf(remembered.answer);
   }
 
-  #drop(remembered: Remembered): void {
+  #drop(remembered: Remembered<Answer>): void {
     this.#answers.delete(remembered);
     this.#byRevision.delete(remembered.revision);
-    this.#answerBytes -= remembered.answer.length;
+    this.#answerBytes -= this.#bytesOf(remembered.answer);
   }
 }
 

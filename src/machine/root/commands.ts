@@ -145,3 +145,23 @@ export const rootAnswerCodec: Codec<RootAnswer> = struct<RootAnswer>({
   revision: brandedUint<Revision>(),
   result: rootResultCodec,
 });
+
+/** About how many bytes a result takes, encoded. */
+export function rootResultBytes(result: RootResult): number {
+  switch (result.kind) {
+    case "done":
+      return RESULT_BYTES;
+    case "refused":
+      return RESULT_BYTES + result.subject.length;
+    case "keyspaceRecorded":
+      return RESULT_BYTES + RECORD_BYTES;
+    case "nodeRegistered": {
+      const { addresses, labels } = result.node;
+      const texts = [...addresses, ...labels.flatMap(({ name, value }) => [name, value])];
+      return texts.reduce((bytes, { length }) => bytes + length, RESULT_BYTES + RECORD_BYTES);
+    }
+  }
+}
+
+const RESULT_BYTES = 16;
+const RECORD_BYTES = 256;

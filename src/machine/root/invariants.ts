@@ -11,6 +11,7 @@ import {
   type MemoryPicture,
   pictureOfMemory,
 } from "../common/request-checks.ts";
+import type { RootResult } from "./commands.ts";
 import type { RootState } from "./state.ts";
 import type { KeyspaceRecord, NodeRecord } from "./types.ts";
 
@@ -20,7 +21,7 @@ export interface RootPicture {
   readonly timeMs: number;
   readonly keyspaces: readonly KeyspaceRecord[];
   readonly nodes: readonly NodeRecord[];
-  readonly requests: MemoryPicture;
+  readonly requests: MemoryPicture<RootResult>;
 }
 
 export function pictureOfRoot(state: RootState): RootPicture {

@@ -16,6 +16,7 @@ import {
 } from "../common/request-ids.ts";
 import type { SnapshotForm, SnapshotPosition } from "../common/snapshot-form.ts";
 import type { SnapshotCut } from "../group.ts";
+import { type RootResult, rootResultCodec } from "./commands.ts";
 import { emptyRoot, type RootState } from "./state.ts";
 import {
   clusterRecordCodec,
@@ -36,7 +37,7 @@ export type StoredRoot =
   | ({ readonly kind: "fields" } & StoredFields)
   | { readonly kind: "keyspace"; readonly keyspace: KeyspaceRecord }
   | { readonly kind: "node"; readonly node: NodeRecord }
-  | StoredMemory;
+  | StoredMemory<RootResult>;
 
 const storedRootCodec: Codec<StoredRoot> = union<StoredRoot>({
   fields: [
@@ -46,7 +47,7 @@ const storedRootCodec: Codec<StoredRoot> = union<StoredRoot>({
   keyspace: [2, struct({ keyspace: keyspaceRecordCodec })],
   node: [3, struct({ node: nodeRecordCodec })],
   client: [4, storedClientCodec],
-  answer: [5, storedAnswerCodec],
+  answer: [5, storedAnswerCodec(rootResultCodec)],
   floor: [6, storedFloorCodec],
 });
 

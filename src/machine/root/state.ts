@@ -6,7 +6,7 @@
 import { type LogIndex, type LogTimeMs, type Revision, revisionOf } from "../../base/brands.ts";
 import { numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import { RequestMemory } from "../common/request-memory.ts";
-import { type RootResult, rootResultCodec } from "./commands.ts";
+import { type RootResult, rootResultBytes } from "./commands.ts";
 import type { ClusterRecord, KeyspaceRecord, NodeRecord } from "./types.ts";
 
 /** Only the root machine changes it, inside apply(). */
@@ -35,6 +35,6 @@ export function emptyRoot(generation: number): RootState {
     keyspaceIds: stringMap(),
     lastKeyspaceId: 0,
     nodes: stringMap(),
-    requests: new RequestMemory(revision, rootResultCodec),
+    requests: new RequestMemory(revision, rootResultBytes),
   };
 }

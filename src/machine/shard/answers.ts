@@ -243,3 +243,33 @@ export function refused(
   const { item, range, waitMs } = details;
   return { kind: "refused", reason, subject, item, range, waitMs };
 }
+
+/** About how many bytes a result takes, encoded: its keys, and so much for everything else. */
+export function shardResultBytes(result: ShardResult): number {
+  switch (result.kind) {
+    case "grantsDone":
+      return result.outcomes.reduce((bytes, { range }) => bytes + recordBytes(range), RESULT_BYTES);
+    case "successorWithdrawn":
+      return RESULT_BYTES + recordBytes(result.range);
+    case "refused": {
+      const { subject, range } = result;
+      return RESULT_BYTES + subject.length + (range === undefined ? 0 : recordBytes(range));
+    }
+    case "done":
+    case "keyspaceCreated":
+    case "rangesDefined":
+    case "sessionOpened":
+    case "renewed":
+    case "rangesJudged":
+    case "importStaged":
+    case "importCommitted":
+      return RESULT_BYTES;
+  }
+}
+
+const RESULT_BYTES = 16;
+const RECORD_BYTES = 96;
+
+function recordBytes({ startKey, endKey }: RangeRecord): number {
+  return RECORD_BYTES + startKey.length + (endKey?.length ?? 0);
+}

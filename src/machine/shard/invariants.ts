@@ -14,6 +14,7 @@ import {
   type MemoryPicture,
   pictureOfMemory,
 } from "../common/request-checks.ts";
+import type { ShardResult } from "./answers.ts";
 import { nextDueMs } from "./due.ts";
 import type { ShardEvent } from "./events.ts";
 import { effectiveMs, type Grace, outlasts } from "./grace.ts";
@@ -27,7 +28,7 @@ export interface ShardPicture {
   readonly revision: number;
   readonly timeMs: number;
   readonly grace: Grace;
-  readonly requests: MemoryPicture;
+  readonly requests: MemoryPicture<ShardResult>;
   /** By range id. */
   readonly ranges: ReadonlyMap<string, RangePicture>;
   /** By node id. */

@@ -16,7 +16,7 @@ import {
 } from "../../base/brands.ts";
 import { bytesMap, numberMap, type OrderedMap, stringMap } from "../../base/ordered-map.ts";
 import { RequestMemory } from "../common/request-memory.ts";
-import { type HoldChange, type ShardResult, shardResultCodec } from "./answers.ts";
+import { type HoldChange, type ShardResult, shardResultBytes } from "./answers.ts";
 import type { RenewalPair } from "./commands.ts";
 import { DueQueue } from "./due-queue.ts";
 import type { MapDraft } from "./map-draft.ts";
@@ -129,7 +129,7 @@ export class ShardState {
     this.group = group;
     this.generation = generation;
     this.revision = revisionOf(generation, 0 as LogIndex);
-    this.requests = new RequestMemory(this.revision, shardResultCodec);
+    this.requests = new RequestMemory(this.revision, shardResultBytes);
   }
 }
 

@@ -16,7 +16,7 @@ import {
   type StoredMemory,
 } from "../common/request-ids.ts";
 import type { SnapshotForm } from "../common/snapshot-form.ts";
-import { type HoldChange, holdChangeCodec } from "./answers.ts";
+import { type HoldChange, holdChangeCodec, type ShardResult, shardResultCodec } from "./answers.ts";
 import { renewalPairCodec } from "./commands.ts";
 import type { Grace } from "./grace.ts";
 import type { DraftRow } from "./map-draft.ts";
@@ -62,7 +62,7 @@ export type StoredShard =
   | ({ readonly kind: "range" } & StoredRange)
   | ({ readonly kind: "import" } & StoredImport)
   | ({ readonly kind: "row" } & DraftRow)
-  | StoredMemory;
+  | StoredMemory<ShardResult>;
 
 export type StoredKind = StoredShard["kind"];
 
@@ -157,7 +157,7 @@ const storedShardCodec: Codec<StoredShard> = union<StoredShard>({
     struct<DraftRow>({ rangeId: text, startKey: byteString, intendedNodeId: optional(text) }),
   ],
   client: [10, storedClientCodec],
-  answer: [11, storedAnswerCodec],
+  answer: [11, storedAnswerCodec(shardResultCodec)],
   floor: [12, storedFloorCodec],
 });
 

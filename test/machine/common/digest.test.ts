@@ -37,6 +37,18 @@ test("the first half is CRC-32C and the second the mixing hash, both in 8 hex di
   );
 });
 
+test("as a number it is the first 53 of its 64 bits", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
+      const digest = new Digest();
+      digest.update(bytes);
+      expect(BigInt(digest.number())).toBe(BigInt(`0x${digest.hex()}`) >> 11n);
+      expect(Number.isSafeInteger(digest.number())).toBe(true);
+    }),
+    { seed: 4 },
+  );
+});
+
 test("a digest is the same however the bytes are split, and each byte and the length count", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), fc.nat(60), (bytes, at) => {

@@ -151,8 +151,8 @@ const GOLDEN = [
   "01 0168 017a 01 0178 0179 02", // boot b, file 8:9, start 3; h, z, x=y, 2
   "06 06 00 01 ac02 01", // request floor 0, to be 1 ten minutes after 300
   "04 04 016b 03", // client k, mark 3
-  "1a 05 05 01 10 62643334303438373032626366623761", // its request 5, seen 1, digest of 0309:
-  "04 04050139 02", // refused for "9", decided at 2
+  "10 05 05 01 9faf818789d0e90b", // its request 5, seen 1, of digest bd340487 02bcfb7a (53 bits):
+  "04050139 02", // refused for "9", decided at 2
 ];
 
 test("the root's form is stored: its golden bytes never change within a version", () => {

@@ -178,3 +178,25 @@ test("a full memory stops new mutations and nothing else: owners go on, leases e
   expect(apply({ kind: "release", ...holder, ranges })).toBe("rangesJudged");
   expect(state.rangesById.get(rangeId)?.record.owner).toBeUndefined();
 });
+
+test("an answer counts with the keys of its ranges, and not much more", () => {
+  const { shard, keyspaceId } = shardWithKeyspace();
+  shard.split(keyspaceId, ...["b", "c", "d"].map((key) => key.padEnd(1_000, "x")));
+  shard.open("a");
+  const items = shard.ranges(keyspaceId).map(({ rangeId, epoch, descriptorRevision }) => ({
+    rangeId,
+    nodeId: "a",
+    expectedEpoch: epoch,
+    expectedDescriptorRevision: descriptorRevision,
+    incarnation: undefined,
+  }));
+  shard.apply({ kind: "grant", items, onlyUnowned: true, handOver: false }, idOf(1));
+  const { requests } = shard.machine.state;
+  expect(requests.answerBytes).toBeGreaterThan(6_000);
+  expect(requests.answerBytes).toBeLessThan(7_000);
+  shard.apply(
+    { kind: "grant", items: [], onlyUnowned: true, handOver: false },
+    idOf(2, { acknowledgedBelow: 2 }),
+  );
+  expect(requests.answerBytes).toBeLessThan(100);
+});

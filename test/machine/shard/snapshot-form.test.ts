@@ -148,8 +148,8 @@ const GOLDEN = [
   "0a 09 05312e362e31 0171 00", // 1.6.1 from q
   "06 0c 00 01 ac02 01", // request floor 0, to be 1 ten minutes after 300
   "04 0a 016b 03", // client k, mark 3
-  "18 0b 05 01 10 38303138643636643630363038633161", // its request 5, seen 1, digest of 020101016d:
-  "02 0402 02", // 2 ranges defined, decided at 2
+  "0e 0b 05 01 9198b0edace38008", // its request 5, seen 1, of digest 8018d66d 60608c1a (53 bits):
+  "0402 02", // 2 ranges defined, decided at 2
 ];
 const RECORDS = 20;
 
