@@ -23,6 +23,7 @@ export function canonicalForm(state: RaftState): string {
     ...positionParts(state.log.base),
     ...positionParts(state.snapshot),
     state.installing?.index ?? -1,
+    state.offeredIndex,
     written.term,
     voteNumber(written.votedFor),
     written.commitIndex,

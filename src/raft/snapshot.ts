@@ -31,6 +31,7 @@ export function offerSnapshot(state: RaftState, progress: Progress): void {
 
 export function onSnapshotOffer(state: RaftState, from: ReplicaId, offer: SnapshotOffer): void {
   const { position } = offer;
+  assert(position.term <= offer.term, "a leader's snapshot is not of later terms (R2)");
   if (offer.term < state.term) {
     reject(state, from, { prevIndex: position.index, prevTerm: position.term });
     return;
@@ -41,6 +42,7 @@ export function onSnapshotOffer(state: RaftState, from: ReplicaId, offer: Snapsh
     advanceFollowerCommit(state, position.index);
     acknowledge(state, from, position.index);
   } else if (state.installing === undefined) {
+    if (position.index > state.offeredIndex) state.offeredIndex = position.index;
     state.outbox.fetch({ from, position });
   }
 }
@@ -61,8 +63,9 @@ export function onSnapshotTaken(state: RaftState, { position }: SnapshotTakenInp
 /** The host has fetched, checked and decoded a snapshot that a leader offered. */
 export function onSnapshotReceived(state: RaftState, { position }: SnapshotReceivedInput): void {
   if (state.installing !== undefined || holdsPosition(state, position)) return;
-  // The offer was of a later term than ours: it came before a restart.
-  if (position.term > state.term) return;
+  // Offered before a restart: by a leader, perhaps, of a term that we have forgotten. Others may
+  // lead in our term, and know nothing of what was committed in that one.
+  if (position.index > state.offeredIndex) return;
   assert(state.role.kind !== "leader", "a leader's log holds all that is committed (R16)");
   const { log, outbox } = state;
   const fromIndex = (state.commitIndex + 1) as LogIndex;

@@ -91,6 +91,8 @@ export interface RaftState {
   snapshot: LogPosition;
   /** A received snapshot that is on its way to the disk: nothing is delivered until it is there. */
   installing: LogPosition | undefined;
+  /** The furthest snapshot that leaders have offered since the start, in our term or before it. */
+  offeredIndex: LogIndex;
   readonly durability: Durability;
   /** Committed up to here. Never decreases, never above the last index (R8). */
   commitIndex: LogIndex;
@@ -126,6 +128,7 @@ export function createState(config: RaftConfig, restored: RestoredState): RaftSt
     log,
     snapshot,
     installing: undefined,
+    offeredIndex: snapshot.index,
     durability: new Durability(hardState, snapshot, log.lastIndex),
     commitIndex: Math.max(hardState.commitIndex, snapshot.index) as LogIndex,
     deliveredIndex: snapshot.index,
