@@ -82,7 +82,7 @@ export function tickLeader(state: RaftState, leader: LeaderRole): void {
   for (const progress of leader.progress) {
     progress.contactElapsedTicks++;
     if (progress.contactElapsedTicks < electionTimeoutTicksMin) inContact++;
-    // Nothing is held for a follower that is gone: it is offered what there is when it comes back.
+    // It is offered what there is when it comes back.
     else if (progress.mode === "snapshot") progress.startProbing();
   }
   if (inContact < state.quorum) {

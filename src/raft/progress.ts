@@ -35,6 +35,8 @@ export class Progress {
   #probeOutstanding = false;
   /** Only in snapshot mode. */
   #offered: LogPosition | undefined;
+  /** It was brought up with a snapshot in this term. */
+  #isBroughtUp = false;
   /** A heartbeat interval passed without an answer to what is under way: ask again. */
   #resendDue = false;
   /** An append was acknowledged since the last heartbeat was sent. */
@@ -78,6 +80,14 @@ export class Progress {
   /** The snapshot that this follower is being brought up with; undefined but in snapshot mode. */
   get offeredSnapshot(): LogPosition | undefined {
     return this.#offered;
+  }
+
+  /**
+   * What follows this entry must be kept for the follower, or the snapshot that it is brought up
+   * with would be for nothing: while it is on its way, and while the follower catches up from it.
+   */
+  get neededIndex(): LogIndex | undefined {
+    return this.#offered?.index ?? (this.#isBroughtUp ? this.#matchIndex : undefined);
   }
 
   /** Whether an append with entries may leave now. */
@@ -148,7 +158,10 @@ export class Progress {
     this.#nextIndex = (this.#matchIndex + 1) as LogIndex;
     if (this.#matchIndex < baseIndex && !holdsOffered) return isNews;
     this.startProbing();
-    if (this.#matchIndex >= baseIndex) this.#mode = "replicate";
+    if (this.#matchIndex >= baseIndex) {
+      this.#mode = "replicate";
+      this.#isBroughtUp = true;
+    }
     return true;
   }
 
@@ -180,6 +193,11 @@ export class Progress {
     this.#nextIndex = (this.#matchIndex + 1) as LogIndex;
   }
 
+  /** The connection broke: appends under way may be lost. A snapshot comes by another way. */
+  disconnected(): void {
+    if (this.#mode !== "snapshot") this.startProbing();
+  }
+
   /** A heartbeat is sent: what is under way without a sign since the last one may be lost. */
   heartbeatSent(): void {
     const isOpen = this.inflightMessages > 0 || this.#mode === "snapshot";
@@ -201,6 +219,7 @@ export class Progress {
       this.peer,
       MODE_NUMBERS[this.#mode],
       this.#offered?.index ?? 0,
+      Number(this.#isBroughtUp),
       this.#matchIndex,
       this.#nextIndex,
       Number(this.#probeOutstanding),
@@ -220,6 +239,7 @@ export class Progress {
     copy.#inflight = [...this.#inflight];
     copy.#probeOutstanding = this.#probeOutstanding;
     copy.#offered = this.#offered;
+    copy.#isBroughtUp = this.#isBroughtUp;
     copy.#resendDue = this.#resendDue;
     copy.#heardAck = this.#heardAck;
     copy.contactElapsedTicks = this.contactElapsedTicks;

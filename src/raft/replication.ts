@@ -68,7 +68,7 @@ export function onHeartbeatReply(
 
 /** The connection to a follower broke: what was under way is lost, as far as we know. */
 export function onFollowerUnreachable(leader: LeaderRole, peer: ReplicaId): void {
-  progressOf(leader, peer).startProbing();
+  progressOf(leader, peer).disconnected();
 }
 
 /**

@@ -99,17 +99,20 @@ function holdsPosition(state: RaftState, position: LogPosition): boolean {
 }
 
 /**
- * Keeps a tail behind the snapshot for followers that are a little late, and what follows a
- * snapshot that is on its way to one: it would have to begin anew. Not for ever: beyond
+ * Keeps a tail behind the snapshot for followers that are a little late, and what those need that
+ * are brought up with a snapshot: they would have to begin anew. Not for ever: beyond
  * logHeldBytesMax the log is cut all the same.
  */
 function nextBaseIndex(state: RaftState): LogIndex {
   const { config, log, role, snapshot } = state;
   const wanted = log.startOfTail(snapshot.index, config.logTrailingBytes);
   if (role.kind !== "leader" || log.bytes > config.logHeldBytesMax) return wanted;
+  const { electionTimeoutTicksMin } = config;
   let base = wanted;
-  for (const { offeredSnapshot } of role.progress) {
-    if (offeredSnapshot !== undefined) base = Math.min(base, offeredSnapshot.index) as LogIndex;
+  for (const { neededIndex, contactElapsedTicks } of role.progress) {
+    // Nothing is kept for a follower that is gone.
+    if (neededIndex === undefined || contactElapsedTicks >= electionTimeoutTicksMin) continue;
+    base = Math.min(base, neededIndex) as LogIndex;
   }
   return Math.max(base, log.base.index) as LogIndex;
 }

@@ -77,7 +77,7 @@ export interface RaftConfig {
   readonly uncommittedBytesMax: number;
   /** Bytes of entries (entryBytes) that are kept behind the snapshot, for followers that lag. */
   readonly logTrailingBytes: number;
-  /** Bytes of entries beyond which the log is cut even if a snapshot on its way then is useless. */
+  /** Bytes of entries beyond which the log is cut even if a snapshot in use then is useless. */
   readonly logHeldBytesMax: number;
   /** Reads that may wait for confirmation; beyond it they are refused. */
   readonly pendingReadsMax: number;

@@ -43,8 +43,8 @@ const EVENTS = {
   acceptedLate: (progress: Progress) => progress.accepted(at(3), BASE),
   rejectedNext: (progress: Progress) => progress.rejected(at(8), at(6)),
   rejectedMatched: (progress: Progress) => progress.rejected(at(5), at(2)),
-  unreachable: (progress: Progress) => {
-    progress.startProbing();
+  disconnected: (progress: Progress) => {
+    progress.disconnected();
     return false;
   },
 } as const;
@@ -57,7 +57,7 @@ const EXPECTED: Record<ProgressMode, Record<keyof typeof EVENTS, Expected>> = {
     acceptedLate: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 1 },
     rejectedNext: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 1 },
     rejectedMatched: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 1 },
-    unreachable: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 0 },
+    disconnected: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 0 },
   },
   replicate: {
     acceptedAll: { returns: true, mode: "replicate", matchIndex: 8, nextIndex: 9, inflight: 0 },
@@ -72,7 +72,7 @@ const EXPECTED: Record<ProgressMode, Record<keyof typeof EVENTS, Expected>> = {
       nextIndex: 9,
       inflight: 2,
     },
-    unreachable: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 0 },
+    disconnected: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 0 },
   },
   snapshot: {
     acceptedAll: { returns: true, mode: "replicate", matchIndex: 8, nextIndex: 9, inflight: 0 },
@@ -87,7 +87,7 @@ const EXPECTED: Record<ProgressMode, Record<keyof typeof EVENTS, Expected>> = {
       nextIndex: 6,
       inflight: 0,
     },
-    unreachable: { returns: false, mode: "probe", matchIndex: 5, nextIndex: 6, inflight: 0 },
+    disconnected: { returns: false, mode: "snapshot", matchIndex: 5, nextIndex: 6, inflight: 0 },
   },
 };
 
@@ -171,4 +171,26 @@ test("who awaits a snapshot is sent no appends, and is asked each interval", () 
   expect([progress.takeResend(), progress.takeResend()]).toEqual([true, false]);
   progress.accepted(at(6), BASE);
   expect(progress.offeredSnapshot).toBeUndefined();
+});
+
+test("who is brought up with a snapshot needs what follows it, and then what it lacks", () => {
+  const progress = progressIn("snapshot");
+  expect(progress.neededIndex).toBe(SNAPSHOT.index);
+  progress.accepted(at(7), BASE);
+  expect([progress.mode, progress.neededIndex]).toEqual(["replicate", 7]);
+  progress.sent(at(8));
+  progress.accepted(at(8), BASE);
+  progress.disconnected();
+  expect([progress.mode, progress.neededIndex]).toEqual(["probe", 8]);
+  expect(progressIn("replicate").neededIndex).toBeUndefined();
+});
+
+test("who holds the snapshot, and not what follows the log's new beginning, is probed", () => {
+  const progress = progressIn("snapshot");
+  expect(progress.accepted(at(7), at(9))).toBe(true);
+  expect([progress.mode, progress.nextIndex, progress.neededIndex]).toEqual([
+    "probe",
+    8,
+    undefined,
+  ]);
 });
