@@ -45,6 +45,7 @@ export function checkBasic(config: RaftConfig, status: RaftStatus): void {
   assert(commitIndex <= lastIndex, "R8: the commit index is within the log");
   assert(persistedIndex <= lastIndex, "R7: only what is in the log is durable");
   assert(status.persistedTerm <= status.term, "R7: the disk is not ahead of memory");
+  assert(status.lastTerm <= status.term, "R4: no entry is of a later term than the replica's");
   assert(appliedIndex <= deliveredIndex, "R9: only what was delivered is applied");
   assert(
     deliveredIndex <= Math.min(commitIndex, persistedIndex),
@@ -168,7 +169,7 @@ function checkDelivery({ core, before, output }: CheckedStep, after: RaftStatus)
 
 /** What a step may do to the snapshot and to the beginning of the log. */
 function checkSnapshots({ core, before, input, output }: CheckedStep, after: RaftStatus): void {
-  const { persist, install } = output;
+  const { persist, install, fetches } = output;
   const { base, snapshot } = persist ?? {};
   assert(after.snapshotIndex >= before.snapshotIndex, "R21: snapshots never go back");
   assert(after.baseIndex >= before.baseIndex, "R23: the beginning of the log never goes back");
@@ -186,8 +187,11 @@ function checkSnapshots({ core, before, input, output }: CheckedStep, after: Raf
       assert(input.kind === "snapshotReceived", "R22: a snapshot is taken or received");
       assert(snapshot.index > before.commitIndex, "R22: installed is only what is news");
       assert(after.isInstalling && before.role !== "leader", "R22: leaders install nothing");
+      assert(!before.isInstalling, "R22: snapshots are installed one at a time");
     }
   }
+  const isFetchDue = fetches.length === 0 || (!after.isInstalling && after.role === "follower");
+  assert(isFetchDue, "R22: only a follower that installs nothing fetches");
   if (install === undefined) return;
   assert(before.isInstalling && !after.isInstalling, "R22: a snapshot is installed once");
   assert(install.index === after.snapshotIndex, "R22: the accepted snapshot is installed");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { LogIndex, Term } from "../../src/base/brands.ts";
+import type { LogIndex, LogTimeMs, Term } from "../../src/base/brands.ts";
 import { RaftLog } from "../../src/raft/log.ts";
 import { type Entry, ENTRY_OVERHEAD_BYTES, LOG_START } from "../../src/raft/types.ts";
 import { entry } from "./checked-core.ts";
@@ -77,6 +77,63 @@ test("the last index with a term at most this one agrees with a scan", () => {
       expect(logOf(ordered).lastIndexWithTermAtMost(term as Term, at(upToIndex))).toBe(expected);
     }),
   );
+});
+
+/** Begins after 4/40, of term 3; ends with 7/70, of term 5. */
+function compactedLog(): RaftLog {
+  const terms = [1, 2, 2, 3, 3, 5, 5];
+  const entries = terms.map((term, position) => ({
+    ...entry(term, position + 1, 10 * (position + 1)),
+    payload: new Uint8Array(position),
+  }));
+  const log = new RaftLog(LOG_START, entries);
+  log.compact(at(4));
+  return log;
+}
+
+test("a compacted log knows its base, and nothing of what was before it (§7)", () => {
+  const log = compactedLog();
+  expect(log.base).toEqual({ index: 4, term: 3, timeMs: 40 });
+  expect([log.entryAt(at(4)), log.termAt(at(4)), log.termAt(at(3))]).toEqual([
+    undefined,
+    3,
+    undefined,
+  ]);
+  expect(log.slice(at(5), at(7)).map(({ index }) => index)).toEqual([5, 6, 7]);
+  expect(() => log.slice(at(4), at(7))).toThrow("a slice lies within the log");
+  expect(() => log.compact(at(3))).toThrow("exists");
+  expect(log.bytes).toBe(log.bytesAfter(at(4)));
+  log.truncate(at(5));
+  expect([log.lastIndex, log.lastTerm, log.lastTimeMs, log.bytes]).toEqual([4, 3, 40, 0]);
+  expect(() => log.append([entry(3, 5, 39)])).toThrow("log time never decreases");
+});
+
+test("a log that a snapshot takes the place of goes on from its position (§7, law 7)", () => {
+  const log = compactedLog();
+  log.reset({ index: at(9), term: 6 as Term, timeMs: 90 as LogTimeMs });
+  expect([log.lastIndex, log.lastTerm, log.lastTimeMs, log.bytes]).toEqual([9, 6, 90, 0]);
+  expect(() => log.append([entry(5, 10, 90)])).toThrow("terms never decrease");
+  expect(() => log.append([entry(6, 10, 89)])).toThrow("log time never decreases");
+  log.append([entry(6, 10, 90)]);
+  expect([log.lastIndex, log.bytes]).toEqual([10, ENTRY_OVERHEAD_BYTES]);
+});
+
+test("a tail is as long as its bytes allow, and never reaches behind the base", () => {
+  const log = compactedLog();
+  // Entries 5 to 7 carry 4 to 6 bytes.
+  const last = 6 + ENTRY_OVERHEAD_BYTES;
+  const lastTwo = last + 5 + ENTRY_OVERHEAD_BYTES;
+  const tails = [0, last - 1, last, lastTwo - 1, lastTwo, 10_000];
+  expect(tails.map((bytes) => log.startOfTail(at(7), bytes))).toEqual([7, 7, 6, 6, 5, 4]);
+  expect(log.startOfTail(at(6), lastTwo)).toBe(4);
+});
+
+test("where a term ends below the base is not known", () => {
+  const log = compactedLog();
+  const found = (term: number, upTo: number): number | undefined =>
+    log.lastIndexWithTermAtMost(term as Term, at(upTo));
+  expect([found(4, 9), found(3, 4), found(5, 6)]).toEqual([5, 4, 6]);
+  expect([found(2, 9), found(3, 3)]).toEqual([undefined, undefined]);
 });
 
 test("a clone goes its own way", () => {

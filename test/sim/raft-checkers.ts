@@ -114,8 +114,10 @@ export class RaftCheckers {
   /** A replica starts from its disk: it knows all that it ever let out. */
   restarted(self: ReplicaId, core: RaftCore): void {
     assert(core.term >= (this.#termsSent.get(self) ?? 0), "R4: no sent term is forgotten");
-    const { commitIndex } = core.status();
+    const { commitIndex, snapshotIndex, deliveredIndex, appliedIndex } = core.status();
     assert(commitIndex <= this.#committed.length, "R17: a restored commit index is true");
+    const isAtSnapshot = deliveredIndex === snapshotIndex && appliedIndex === snapshotIndex;
+    assert(isAtSnapshot, "R21: a machine starts where its snapshot stands");
     this.#checkPosition(core.base);
     for (const position of core.snapshotsInUse) this.#checkPosition(position);
     for (let index = core.base.index + 1; index <= commitIndex; index++) {
