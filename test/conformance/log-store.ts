@@ -329,7 +329,7 @@ function describeMergedSteps(withStore: WithStore): void {
 function describeBackwardSteps(withStore: WithStore): void {
   test.each([
     ["a base that goes back", { base: positionOf(1, 1) }],
-    ["a snapshot that goes back", { snapshot: positionOf(1, 1) }],
+    ["a snapshot that goes back", { snapshot: positionOf(2, 2) }],
     [
       "entries that do not follow an installed snapshot",
       {

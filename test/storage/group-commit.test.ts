@@ -188,6 +188,21 @@ test("a checkpoint is one batch, and only behind it is the log's beginning delet
   expect(db.deletions.map(({ keys }) => keys)).toEqual([[entryHex(0, 1), entryHex(0, 2)]]);
 });
 
+test("a log that moves on twice in one batch is deleted up to its last beginning", async () => {
+  const { db, submit } = await setUp();
+  const entries = [1, 2, 3, 4, 5].map((at) => entryOf(at, 1));
+  submit("a", { hardState: hardStateOf(1, undefined, 5), entries });
+  submit("b", { snapshot: positionOf(2, 1), base: positionOf(2, 1) });
+  submit("c", { snapshot: positionOf(4, 1), base: positionOf(3, 1) });
+  await turn();
+  db.last.succeed();
+  await turn();
+  db.deletions[0]?.succeed();
+  await turn();
+  const deleted = db.deletions.flatMap(({ keys = [] }) => keys);
+  expect(deleted).toEqual([1, 2, 3].map((index) => entryHex(0, index)));
+});
+
 test("an installed snapshot deletes in its batch what lies above it, and no more", async () => {
   const { db, submit } = await setUp();
   submit("a", {

@@ -60,6 +60,13 @@ test("dead entries are deleted in small portions, one under way at a time", asyn
   expect(deleted).toEqual([...expected, hexOf(1, 1), hexOf(1, 2)]);
 });
 
+test.each([1, 255, 256, 257, 512, 513])("of %i dead entries none is left", async (count) => {
+  const { db, trimmer } = setUp();
+  trimmer.add(dead(0, 11, 10 + count));
+  const expected = Array.from({ length: count }, (_, at) => hexOf(0, 11 + at));
+  expect(await finishDeletions(db)).toEqual(expected);
+});
+
 test("space is asked back once enough was deleted, one range at a time", async () => {
   const { db, trimmer } = setUp();
   trimmer.add(dead(0, 1, 10, COMPACTED_BYTES_MIN - 1));
@@ -129,4 +136,16 @@ test("a stop waits for what is under way and begins nothing", async () => {
   db.compactions[0]?.fail(new Error("LevelDB is closing"));
   await stopped;
   expect([db.deletions.length, db.compactions.length]).toEqual([2, 1]);
+});
+
+test("a stop waits for a compaction that is alone under way", async () => {
+  const { db, trimmer } = setUp();
+  trimmer.add(dead(0, 1, 10, COMPACTED_BYTES_MIN));
+  await finishDeletions(db);
+  let isStopped = false;
+  const stopped = trimmer.stop().then(() => (isStopped = true));
+  await turn();
+  expect([isStopped, db.compactions.length]).toEqual([false, 1]);
+  db.compactions[0]?.succeed();
+  await stopped;
 });

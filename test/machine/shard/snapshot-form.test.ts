@@ -220,6 +220,13 @@ test("a snapshot of another machine, form, group or generation is refused by nam
   expect(restoredBy(new ShardMachine(GROUP, 3))).toContain("of group 1, generation 3");
 });
 
+test("a range that is intended for a node that is here is refused (MS9)", () => {
+  // 1.4.0 for a instead of z.
+  const forged = GOLDEN.map((frame) => frame.replace("01017a", "010161"));
+  const restored = restore(new ShardMachine(GROUP), goldenSnapshot(forged, RECORDS));
+  expect(restored).toEqual(failed(expect.stringContaining("MS9: an intended owner is not here")));
+});
+
 test("a length that no record has is refused when it is read, before any of its bytes", () => {
   const restoring = new ShardMachine(GROUP).beginRestore();
   const start = goldenSnapshot(GOLDEN.slice(0, 2), 0).subarray(0, 11);

@@ -1,8 +1,9 @@
 /** A shard's snapshots: fixed while entries go on, and the same machine when they are restored. */
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { defined } from "../../../src/base/assert.ts";
 import type { LogIndex, LogTimeMs, Revision, Term } from "../../../src/base/brands.ts";
-import { bytesToHex, concatBytes } from "../../../src/base/bytes.ts";
+import { type Bytes, bytesToHex, concatBytes } from "../../../src/base/bytes.ts";
 import { ok } from "../../../src/base/result.ts";
 import { checkShard } from "../../../src/machine/shard/invariants.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
@@ -22,6 +23,37 @@ test("a cut gives the state at which it was opened, whatever is applied between 
       const cut = machine.openCut(run.prng.nextInteger(1, 90));
       expect(cut.revision).toBe(machine.revision);
       const pieces = drain(cut, () => run.steps(run.prng.nextInteger(0, 2)));
+      expect(bytesToHex(concatBytes(...pieces)), `seed ${seed}`).toBe(whole);
+    }
+  }
+}, 120_000);
+
+test("cuts that are open at once each give the state at which they were opened", () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const run = new RandomRun(seed);
+    const { machine } = run.shard;
+    const cuts = [0, 1, 2].map(() => {
+      run.steps(run.prng.nextInteger(0, 40));
+      const whole = bytesToHex(snapshotOf(machine));
+      return {
+        whole,
+        cut: machine.openCut(run.prng.nextInteger(20, 200)),
+        pieces: [] as Bytes[],
+      };
+    });
+    const open = [...cuts];
+    while (open.length > 0) {
+      const at = run.prng.nextInteger(0, open.length - 1);
+      const { cut, pieces } = defined(open[at], "a position within the list");
+      run.steps(run.prng.nextInteger(0, 2));
+      const piece = cut.next();
+      if (piece !== undefined) pieces.push(piece);
+      else {
+        cut.close();
+        open.splice(at, 1);
+      }
+    }
+    for (const { whole, pieces } of cuts) {
       expect(bytesToHex(concatBytes(...pieces)), `seed ${seed}`).toBe(whole);
     }
   }
@@ -118,11 +150,21 @@ test("pieces have the same length, however long a record is", () => {
 test("a cut that is closed early keeps nothing, and closing again is harmless", () => {
   const run = new RandomRun(3);
   run.steps(60);
+  const images = run.shard.machine.state.slotImages;
+  const kept: ReturnType<typeof images.open>[] = [];
+  const open = images.open.bind(images);
+  vi.spyOn(images, "open").mockImplementation(() => {
+    kept.push(open());
+    return defined(kept.at(-1), "it was just added");
+  });
   const cut = run.shard.machine.openCut(20);
   cut.next();
   cut.close();
   cut.close();
   expect(() => cut.next()).toThrow("closed cut");
+  const sizes = kept.map(({ size }) => size);
+  run.steps(60);
+  expect([sizes.length, kept.map(({ size }) => size)]).toEqual([1, sizes]);
   const whole = bytesToHex(snapshotOf(run.shard.machine));
   const second = run.shard.machine.openCut(20);
   const pieces = drain(second, () => run.steps(1));
