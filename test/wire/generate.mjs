@@ -13,7 +13,7 @@ const outDir = resolve(root, process.argv[2] ?? "src/wire/generated");
 
 const protos = readdirSync(join(root, "proto"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".proto") && !path.includes("/v1alpha/"))
-  .sort();
+  .sort((a, b) => (a < b ? -1 : 1));
 
 const options = [
   "--longs=String",
