@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { GroupId, ServerId } from "../../src/base/brands.ts";
 import { MemorySnapshotNetwork, MemorySnapshotStore } from "../../src/testing/memory-snapshots.ts";
 import { nameAt, publishBytes, snapshotSourceConformance } from "../conformance/snapshot-source.ts";
+import { snapshotStoreConformance } from "../conformance/snapshot-store.ts";
 import { realTimers } from "../integration/net/support.ts";
 
 const GROUP = 1 as GroupId;
@@ -24,6 +25,15 @@ snapshotSourceConformance(async () => {
     stopServer2: async () => void stopped.add(2 as ServerId),
     close: async () => {},
   };
+});
+
+snapshotStoreConformance(async (run) => {
+  const store = new MemorySnapshotStore();
+  const reopen = (): MemorySnapshotStore => {
+    store.crash();
+    return store.reopen();
+  };
+  await run({ store, other: new MemorySnapshotStore(), reopen });
 });
 
 test("a crash loses what was being written and keeps what was received", async () => {
