@@ -12,6 +12,11 @@ import type { SnapshotEncoder } from "./snapshot-format.ts";
 
 /** Pieces gather up to this before they go to the file: each write is a trip to another thread. */
 const GATHERED_BYTES_MIN = 128 * 1024;
+/**
+ * Synced whenever so much was written. One sync of a whole large file would keep the disk busy for
+ * as long as it takes, and the log's synced writes wait behind it.
+ */
+const UNSYNCED_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface FileDraftOptions {
   readonly files: FileStore;
@@ -30,6 +35,7 @@ export class FileDraft implements SnapshotWriter {
   readonly #opened: Promise<AppendFile>;
   #gathered: Bytes[] = [];
   #gatheredBytes = 0;
+  #unsyncedBytes = 0;
   #isTaking = true;
   #hasEnded = false;
   /** The call that is under way, if any. An abort waits for it. */
@@ -88,6 +94,10 @@ export class FileDraft implements SnapshotWriter {
     this.#gathered = [];
     this.#gatheredBytes = 0;
     await file.append(bytes);
+    this.#unsyncedBytes += bytes.length;
+    if (this.#unsyncedBytes < UNSYNCED_BYTES_MAX) return;
+    this.#unsyncedBytes = 0;
+    await file.sync();
   }
 
   #run<T>(run: (file: AppendFile) => Promise<T>): Promise<T> {
@@ -121,6 +131,7 @@ export interface FileReceiverOptions {
 export class FileReceiver implements SnapshotReceiver {
   readonly #options: FileReceiverOptions;
   readonly #file: AppendFile;
+  #unsyncedBytes = 0;
   #isEnded = false;
 
   private constructor(options: FileReceiverOptions, file: AppendFile) {
@@ -149,6 +160,16 @@ export class FileReceiver implements SnapshotReceiver {
       throw refused(`more than its ${fileBytes} bytes`);
     }
     await this.#file.append(bytes);
+    this.#unsyncedBytes += bytes.length;
+    if (this.#unsyncedBytes < UNSYNCED_BYTES_MAX) return;
+    this.#unsyncedBytes = 0;
+    try {
+      await this.#file.sync();
+    } catch (error) {
+      // What is in the file now is not known, so no later attempt may go on from there.
+      await this.#drop();
+      throw error;
+    }
   }
 
   async publish(): Promise<void> {

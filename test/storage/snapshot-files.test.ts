@@ -102,6 +102,39 @@ test("the content is synced before the file gets its name", async () => {
   });
 });
 
+test("a large file is synced as it grows, so that no sync of it is a long one", async () => {
+  await withSnapshots(async ({ snapshots, files }) => {
+    const piece = new Uint8Array(2 ** 20);
+    const writer = snapshots.create(AT_7);
+    for (let at = 0; at < 10; at++) await writer.append(piece);
+    const syncs = (): number => files.calls.filter((call) => call.startsWith("sync")).length;
+    expect(syncs()).toBe(2);
+    await writer.publish();
+    expect(syncs()).toBe(3);
+    const bytes = await fileOf(snapshots, AT_7);
+    await snapshots.retain(AT_7.group, []);
+    const receiver = await snapshots.receive(AT_7, bytes.length);
+    for (let at = 0; at < bytes.length; at += 2 ** 18) {
+      await receiver.append(bytes.subarray(at, at + 2 ** 18));
+    }
+    expect(syncs()).toBe(5);
+    await receiver.publish();
+    expect(syncs()).toBe(6);
+  });
+});
+
+test("a received part whose sync failed is not gone on with", async () => {
+  await withSnapshots(async ({ snapshots, files, names }) => {
+    const receiver = await snapshots.receive(AT_7, 10 * 2 ** 20);
+    files.fail("sync", "ioError");
+    await expect(receiver.append(new Uint8Array(5 * 2 ** 20))).rejects.toThrow(Error);
+    files.heal();
+    await receiver.suspend();
+    expect(names()).toEqual([]);
+    expect((await snapshots.receive(AT_7, 10 * 2 ** 20)).offset).toBe(0);
+  });
+});
+
 test.each<[FileCall, "diskFull" | "ioError"]>([
   ["open", "diskFull"],
   ["append", "diskFull"],
