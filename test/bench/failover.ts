@@ -16,6 +16,7 @@ import { median, percentile, spreadOf } from "./statistics.ts";
 const GIVE_UP_MS = 30_000;
 const PUT_TIMEOUT_MS = 100;
 const PUT_PAUSE_MS = 5;
+const WHO_ASKS = "ours asked by the client library as ever, the peer only at its survivors";
 
 const ROWS: readonly RowHead[] = [
   {
@@ -61,7 +62,7 @@ async function measure(bench: Bench): Promise<readonly Finding[]> {
     ["SIGSTOP", pauses],
   ] as const) {
     const outages = await takeTurns(bench, way, count);
-    const note = `${count} times; with so few, p99 is the longest`;
+    const note = `${count} times, p99 of so few is the longest; ${WHO_ASKS}`;
     findings.push(findingOf(outages, note, (seconds) => median(seconds)));
     findings.push(findingOf(outages, note, (seconds) => percentile(seconds, 0.99)));
   }
