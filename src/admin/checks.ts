@@ -24,6 +24,7 @@ export function readinessChecks(facts: HealthFacts): readonly HealthCheck[] {
   return [
     { name: "no-fatal-error", problem: facts.fatalError },
     { name: "storage", problem: facts.storageError },
+    { name: "takes-part", problem: facts.abstention },
     { name: "replayed", problem: groupsProblem(facts.groups, replayProblem) },
     { name: "leader", problem: groupsProblem(facts.groups, leaderProblem) },
     { name: "read-index", problem: groupsProblem(facts.groups, readIndexProblem) },

@@ -14,6 +14,8 @@ export interface HealthFacts {
   readonly fatalError: string | undefined;
   /** Why the log store cannot be written, or a write has been stuck. */
   readonly storageError: string | undefined;
+  /** Why this server takes no part in any group: "reason: details". */
+  readonly abstention: string | undefined;
   /** A stop was asked for. */
   readonly isDraining: boolean;
   /** Empty until the log store has been opened. */
@@ -106,6 +108,8 @@ export interface AdminStatus {
     readonly isReachable: boolean;
   }[];
   readonly groups: readonly GroupStatus[];
+  /** Why this server takes no part in any group; undefined: it does. */
+  readonly abstention: { readonly reason: string; readonly details: string } | undefined;
 }
 
 export interface GroupStatus {

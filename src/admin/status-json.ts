@@ -36,6 +36,8 @@ export interface StatusJson {
       readonly matchIndex: string;
     }[];
   }[];
+  /** null: the server takes part in its groups. */
+  readonly abstention: { readonly reason: string; readonly details: string } | null;
 }
 
 export function statusToJson(status: AdminStatus): StatusJson {
@@ -51,6 +53,7 @@ export function statusToJson(status: AdminStatus): StatusJson {
       reachable: isReachable,
     })),
     groups: status.groups.map(groupToJson),
+    abstention: status.abstention ?? null,
   };
 }
 

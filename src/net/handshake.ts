@@ -24,6 +24,7 @@ export type RefusalReason =
   | "wrongDirection"
   | "lateStream"
   | "otherStore"
+  | "distrusted"
   | "noHello"
   | "malformed";
 
@@ -66,6 +67,12 @@ export function refusalOf(
     return { code: PERMISSION_DENIED, reason: "unknownPeer", details };
   }
   return undefined;
+}
+
+/** From a server that takes no part, for good: nobody is to rely on it. */
+export function distrusted(why: string): Refusal {
+  const details = `this server takes no part: ${why}`;
+  return { code: status.FAILED_PRECONDITION, reason: "distrusted", details };
 }
 
 /**

@@ -10,10 +10,12 @@ import type { ServerId } from "../base/brands.ts";
 import type { Envelope } from "../raft/messages.ts";
 import type { Clock, Logger, Timers, TransportEvents } from "../replica/ports.ts";
 import { invalidArgumentText } from "../wire/fields.ts";
-import type { Hello } from "../wire/peer-forward.ts";
+import type { Hello, SeenAcknowledged } from "../wire/peer-forward.ts";
+import type { RefusalReason } from "./handshake.ts";
 import type { LogLimit } from "./log-limit.ts";
 import { type FrameStream, PeerStream } from "./peer-stream.ts";
 import { SendQueue } from "./send-queue.ts";
+import { SeenByGroup, type Standing } from "./standing.ts";
 import type { PeerTuning } from "./tuning.ts";
 
 /** What all parts of a server's peer network share. */
@@ -21,7 +23,7 @@ export interface NetworkContext {
   readonly self: ServerId;
   readonly clusterId: string;
   readonly bootNonce: string;
-  readonly storeUuid: string;
+  readonly standing: Standing;
   readonly events: TransportEvents;
   readonly logger: Logger;
   readonly logLimit: LogLimit;
@@ -51,9 +53,10 @@ export class PeerLink {
   readonly peer: ServerId;
   readonly #context: NetworkContext;
   readonly #queue: SendQueue;
+  readonly #seen = new SeenByGroup();
   #stream: PeerStream | undefined;
   #state: "unknown" | "reachable" | "unreachable" = "unknown";
-  /** The Hello of the newest stream. What it says of the peer's store holds for good. */
+  /** The Hello of the newest stream. */
   #accepted: Hello | undefined;
   #streams = 0;
   #endedFrames = 0;
@@ -105,8 +108,13 @@ export class PeerLink {
 
   /** Whether this Hello comes from another store than the one that the peer is known by. */
   isOtherStore(hello: Hello): boolean {
-    const accepted = this.#accepted;
-    return accepted !== undefined && accepted.storeUuid !== hello.storeUuid;
+    const known = this.#context.standing.storeOf(this.peer);
+    return known !== undefined && known !== hello.storeUuid;
+  }
+
+  /** What the peer was seen to acknowledge, by whichever of its processes. */
+  get acknowledged(): readonly SeenAcknowledged[] {
+    return this.#seen.all;
   }
 
   /** The Hello exchange is complete. `onEnd` is called when it breaks, not when it is replaced. */
@@ -115,7 +123,8 @@ export class PeerLink {
     this.#drop("replaced by a new stream");
     this.#streams++;
     this.#state = "reachable";
-    const { clock, timers, tuning, events, logger, logLimit } = this.#context;
+    const { clock, timers, tuning, events, logger, logLimit, standing } = this.#context;
+    if (options.isCalled) standing.onRemembered(this.peer);
     const stream = new PeerStream({
       frames,
       cut: options.cut,
@@ -123,8 +132,15 @@ export class PeerLink {
       clock,
       timers,
       tuning,
+      onFirstBatch: () => {
+        if (!options.isCalled) standing.onRemembered(this.peer);
+      },
+      onRefusal: ({ reason, details }) => {
+        if (reason === OTHER_STORE) standing.onDisowned(`server ${this.peer} says: ${details}`);
+      },
       onEnvelope: (envelope) => {
         this.#received++;
+        this.#seen.note(envelope, options.hello.bootNonce);
         events.onEnvelope(this.peer, envelope);
       },
       onInvalid: (error) => {
@@ -177,5 +193,10 @@ export interface AttachOptions {
   readonly hello: Hello;
   /** Cuts the connection at once. Called exactly once. */
   readonly cut: () => void;
+  /** Whether it is the peer that was called: then its Hello says that it remembers this server. */
+  readonly isCalled: boolean;
   readonly onEnd: () => void;
 }
+
+/** The reason of a Refusal that obliges the one who gets it to take no part any more. */
+export const OTHER_STORE: RefusalReason = "otherStore";

@@ -27,6 +27,7 @@ import { type NetworkContext, PeerLink, type PeerStats } from "./peer-link.ts";
 import { type OnForward, PeerServer } from "./peer-server.ts";
 import { type SendStats, SnapshotSender } from "./snapshot-sender.ts";
 import { GrpcSnapshotSource } from "./snapshot-source.ts";
+import type { Standing } from "./standing.ts";
 import { DEFAULT_TUNING, type PeerTuning } from "./tuning.ts";
 
 export interface PeerAddress {
@@ -38,8 +39,8 @@ export interface PeerAddress {
 export interface PeerNetworkOptions {
   readonly self: ServerId;
   readonly clusterId: string;
-  /** Of this server's store; peers that have met it refuse any other under this server's id. */
-  readonly storeUuid: string;
+  /** This server's store, and what it remembers of others; peers that met it refuse any other. */
+  readonly standing: Standing;
   /** host:port of the peer port; port 0 for any free one. */
   readonly listen: string;
   /** May contain this server, which is left out. */
@@ -67,6 +68,8 @@ export interface PeerNetwork {
   readonly address: string;
   /** Replaces the list of peers: new ones are dialled, missing ones dropped, moved ones moved. */
   setPeers(peers: readonly PeerAddress[]): void;
+  /** This server takes no part any more: ends all streams and makes no new ones. */
+  abstain(): void;
   stats(): readonly PeerStats[];
   snapshotStats(): SendStats;
   /** Ends everything within a second; nothing is delivered afterwards. Idempotent. */
@@ -76,7 +79,7 @@ export interface PeerNetwork {
 /** Opens the peer port and starts to dial. Rejects with {@link BindError} from listener.ts. */
 export async function createPeerNetwork(options: PeerNetworkOptions): Promise<PeerNetwork> {
   assert(options.clusterId !== "", "a cluster id is not empty");
-  assert(options.storeUuid !== "", "a store has a uuid");
+  assert(options.standing.storeUuid !== "", "a store has a uuid");
   const network = new GrpcPeerNetwork(options);
   await network.start();
   return network;
@@ -104,11 +107,11 @@ class GrpcPeerNetwork implements PeerNetwork {
 
   constructor(options: PeerNetworkOptions) {
     this.#options = options;
-    const { self, clusterId, storeUuid, events, logger, clock, timers } = options;
+    const { self, clusterId, standing, events, logger, clock, timers } = options;
     this.#context = {
       self,
       clusterId,
-      storeUuid,
+      standing,
       bootNonce: randomBytes(12).toString("hex"),
       events,
       logger,
@@ -172,6 +175,14 @@ class GrpcPeerNetwork implements PeerNetwork {
     this.#forwarder.dropStaleChannels();
   }
 
+  abstain(): void {
+    for (const { link, dialer } of this.#peers.values()) {
+      dialer?.close();
+      link.close();
+      link.markUnreachable("this server takes no part");
+    }
+  }
+
   stats(): readonly PeerStats[] {
     return [...this.#peers.values()].map((peer) => peer.link.stats);
   }
@@ -187,9 +198,9 @@ class GrpcPeerNetwork implements PeerNetwork {
 
   #add(id: ServerId, address: string): void {
     const link = new PeerLink(id, this.#context);
-    const dialer = dials(this.#context.self, id)
-      ? new Dialer(link, address, this.#context)
-      : undefined;
+    const { self, standing } = this.#context;
+    const isDialled = dials(self, id) && standing.distrust() === undefined;
+    const dialer = isDialled ? new Dialer(link, address, this.#context) : undefined;
     this.#peers.set(id, { link, dialer, address });
   }
 

@@ -28,11 +28,12 @@ import {
   protoToHello,
 } from "../wire/peer-forward.ts";
 import { protoToFetchSnapshot } from "../wire/peer-snapshot.ts";
-import { dials, localIds, otherStore, type Refusal, refusalOf } from "./handshake.ts";
+import { dials, distrusted, localIds, otherStore, type Refusal, refusalOf } from "./handshake.ts";
 import { type Listener, listen } from "./listener.ts";
 import type { NetworkContext, PeerLink } from "./peer-link.ts";
 import { PEER_SERVICE } from "./peer-channel.ts";
 import type { FetchCall, SnapshotSender } from "./snapshot-sender.ts";
+import { lostSince } from "./standing.ts";
 import { SERVER_OPTIONS } from "./tuning.ts";
 
 export type OnForward = (from: ServerId, call: ForwardCall) => Promise<ForwardAnswer>;
@@ -120,12 +121,15 @@ export class PeerServer {
       if (hello === undefined) refuse(NO_HELLO);
       else if (!hello.ok) refuse(malformed(hello.error));
       else {
-        const refusal = this.#helloRefusal(hello.value);
-        if (refusal !== undefined) refuse(refusal);
-        else {
-          settle();
-          this.#accept(call, remote, hello.value);
-        }
+        this.#whenRemembered(call, hello.value, () => {
+          if (isSettled) return;
+          const refusal = this.#helloRefusal(hello.value);
+          if (refusal !== undefined) refuse(refusal);
+          else {
+            settle();
+            this.#accept(call, remote, hello.value);
+          }
+        });
       }
     });
     call.once("end", () => {
@@ -133,13 +137,33 @@ export class PeerServer {
     });
   }
 
+  /** Runs at once, or when the store of an acceptable peer is remembered for good. */
+  #whenRemembered(call: Incoming, hello: Hello, run: () => void): void {
+    const { standing } = this.#options.context;
+    if (standing.isRemembered(hello.from) || this.#helloRefusal(hello) !== undefined) {
+      run();
+      return;
+    }
+    call.pause();
+    void standing.remember(hello.from, hello.storeUuid).then(run);
+  }
+
   #helloRefusal(hello: Hello): Refusal | undefined {
     const { context, linkTo } = this.#options;
+    const { standing, bootNonce } = context;
+    const distrust = standing.distrust();
+    if (distrust !== undefined) return distrusted(distrust);
     const refusal = refusalOf(hello, context, (server) => linkTo(server) !== undefined);
     if (refusal !== undefined) return refusal;
     if (!dials(hello.from, context.self)) {
       const details = `wrong direction: server ${context.self} dials server ${hello.from}`;
       return { code: status.FAILED_PRECONDITION, reason: "wrongDirection", details };
+    }
+    const own = { opened: standing.opened, bootNonce, by: hello.from };
+    const lost = lostSince(hello.acknowledged, own);
+    if (lost !== undefined) {
+      standing.onDisowned(lost);
+      return distrusted(lost);
     }
     if (linkTo(hello.from)?.isOtherStore(hello) === true) return otherStore(hello.from);
     if (linkTo(hello.from)?.isLate(hello) === true) {
@@ -151,12 +175,16 @@ export class PeerServer {
 
   #accept(call: Incoming, remote: string, hello: Hello): void {
     const { context, linkTo } = this.#options;
-    const { bootNonce, storeUuid } = context;
+    const link = linkTo(hello.from);
+    const { bootNonce, standing } = context;
+    const { storeUuid } = standing;
+    const { acknowledged = [] } = link ?? {};
     const ids = localIds(context, hello.from);
-    const answer = { ...ids, bootNonce, attempt: hello.attempt, storeUuid };
+    const answer = { ...ids, bootNonce, attempt: hello.attempt, storeUuid, acknowledged };
     call.write({ hello: helloToProto(answer) });
     const cut = (): void => this.#listener?.cut(remote);
-    linkTo(hello.from)?.attach(call, { hello, cut, onEnd: () => {} });
+    link?.attach(call, { hello, cut, isCalled: false, onEnd: () => {} });
+    call.resume();
   }
 
   /** Tells the caller why, and cuts the connection if the caller does not end it. */
@@ -164,6 +192,7 @@ export class PeerServer {
     const { logLimit, timers, tuning } = this.#options.context;
     const { code, reason, details } = refusal;
     logLimit.warn("peerRefused", `${reason} ${hostOf(remote)}`, { remote, reason, details });
+    call.write({ refusal: { reason, details } });
     call.emit("error", { code, details });
     const cancel = timers.after(tuning.connectTimeoutMs, () => this.#listener?.cut(remote));
     call.on("close", cancel);

@@ -13,6 +13,7 @@ import type { Envelope } from "../raft/messages.ts";
 import type { Clock, Timers } from "../replica/ports.ts";
 import type { InvalidArgument } from "../wire/fields.ts";
 import type { PeerFrame, PeerFrame__Output } from "../wire/generated/cadastre/peer/v1/PeerFrame.ts";
+import type { Refusal__Output } from "../wire/generated/cadastre/peer/v1/Refusal.ts";
 import { envelopeToProto, protoToEnvelope } from "../wire/peer.ts";
 import type { SendQueue } from "./send-queue.ts";
 import type { PeerTuning } from "./tuning.ts";
@@ -30,6 +31,10 @@ export interface PeerStreamOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly tuning: PeerTuning;
+  /** The peer says by its first batch that it has remembered this server. */
+  readonly onFirstBatch: () => void;
+  /** The peer wants no part of this stream; it ends. */
+  readonly onRefusal: (refusal: Refusal__Output) => void;
   readonly onEnvelope: (envelope: Envelope) => void;
   readonly onInvalid: (error: InvalidArgument) => void;
   /** Called exactly once, unless the owner ended it. */
@@ -41,6 +46,7 @@ export class PeerStream {
   #isOpen = true;
   #isWriting = false;
   #isFlushDue = false;
+  #hasBatch = false;
   #lastReceivedMs: MonotonicMs;
   #lastWrittenMs: MonotonicMs;
   #cancelTimer: () => void = () => {};
@@ -54,7 +60,8 @@ export class PeerStream {
     this.#lastWrittenMs = nowMs;
     this.#listen();
     this.#watch();
-    this.wake();
+    // What is queued follows; the peer waits for a first batch, though it be empty.
+    this.#write([]);
   }
 
   get framesSent(): number {
@@ -113,9 +120,18 @@ export class PeerStream {
   #receive(frame: PeerFrame__Output): void {
     if (!this.#isOpen) return;
     this.#lastReceivedMs = this.#options.clock.nowMs();
+    if (frame.refusal) {
+      this.#options.onRefusal(frame.refusal);
+      this.#fail(`refused by the peer: ${frame.refusal.details}`);
+      return;
+    }
     if (!frame.batch) {
       this.#fail("a frame that is not a batch");
       return;
+    }
+    if (!this.#hasBatch) {
+      this.#hasBatch = true;
+      this.#options.onFirstBatch();
     }
     for (const proto of frame.batch.envelopes) {
       const envelope = protoToEnvelope(proto);

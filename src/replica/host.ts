@@ -22,9 +22,12 @@ export interface HostedReplica {
 export class ReplicaHost {
   readonly #replicas = new Map<GroupId, HostedReplica>();
   readonly #logger: Logger;
+  readonly #takesPart: () => boolean;
 
-  constructor(logger: Logger) {
+  /** While this server takes no part, messages and ticks are dropped: no replica does anything. */
+  constructor(logger: Logger, takesPart: () => boolean = () => true) {
     this.#logger = logger;
+    this.#takesPart = takesPart;
   }
 
   add(replica: HostedReplica): void {
@@ -33,6 +36,7 @@ export class ReplicaHost {
   }
 
   onEnvelope(from: ServerId, envelope: Envelope): void {
+    if (!this.#takesPart()) return;
     const replica = this.#replicas.get(envelope.group);
     const isForUs = replica?.self === envelope.to && replicaOf(from) === envelope.from;
     if (replica === undefined || !isForUs) {
@@ -44,10 +48,12 @@ export class ReplicaHost {
   }
 
   onPeerUnreachable(peer: ServerId): void {
+    if (!this.#takesPart()) return;
     for (const replica of this.#replicas.values()) replica.peerUnreachable(replicaOf(peer));
   }
 
   tick(): void {
+    if (!this.#takesPart()) return;
     for (const replica of this.#replicas.values()) replica.tick();
   }
 

@@ -14,7 +14,7 @@ import type {
 import type { GroupId } from "../base/brands.ts";
 import type { GroupSnapshots } from "../replica/group-snapshots.ts";
 import type { Clock } from "../replica/ports.ts";
-import type { ClusterStatus } from "../wire/api.ts";
+import type { Abstention, ClusterStatus } from "../wire/api.ts";
 import { isReplayed } from "./groups.ts";
 import type { ServerCore } from "./server-core.ts";
 import type { ClusterGroups, RootAccess, ShardAccess } from "./services/cluster-groups.ts";
@@ -42,6 +42,7 @@ export function adminPort(options: AdminPortOptions): AdminPort {
       fatalError: facts.fatalError,
       // A rejected write ends the process at once (law 29), so there is no lesser state.
       storageError: undefined,
+      abstention: abstentionText(core.clusterFacts.abstention()),
       isDraining: drain.aborted,
       groups: accesses.map((access) => groupHealth(options, access)),
     }),
@@ -119,8 +120,38 @@ function snapshotMetrics({
   };
 }
 
+/** The port of a server without groups: one that takes no part, and did not from its start. */
+export function abstainingAdminPort(options: {
+  readonly facts: AdminFacts;
+  readonly drain: AbortSignal;
+  readonly status: () => ClusterStatus;
+}): AdminPort {
+  const { facts, drain, status } = options;
+  return {
+    health: () => ({
+      fatalError: facts.fatalError,
+      storageError: undefined,
+      abstention: abstentionText(status().abstention),
+      isDraining: drain.aborted,
+      groups: [],
+    }),
+    metrics: () => ({
+      groups: [],
+      watches: 0,
+      renewals: {},
+      logSync: undefined,
+      snapshotSends: { active: 0, results: {}, sentBytes: 0 },
+    }),
+    status: () => toAdminStatus(status()),
+  };
+}
+
+function abstentionText(abstention: Abstention | undefined): string | undefined {
+  return abstention && `${abstention.reason}: ${abstention.details}`;
+}
+
 function toAdminStatus(status: ClusterStatus): AdminStatus {
-  const { header, clusterName, productVersion, uptimeMs, servers, groups } = status;
+  const { header, clusterName, productVersion, uptimeMs, servers, groups, abstention } = status;
   return {
     clusterName,
     clusterId: header.clusterId,
@@ -129,5 +160,6 @@ function toAdminStatus(status: ClusterStatus): AdminStatus {
     uptimeMs,
     servers: servers.map(({ reachable, ...server }) => ({ ...server, isReachable: reachable })),
     groups,
+    abstention,
   };
 }

@@ -21,9 +21,11 @@ export interface OpenedDataStore extends OpenedLogStore {
 }
 
 /**
- * A server that has lost its data directory comes back here as a new one, with another store. Peers
- * that have met the old store keep it out (net/handshake.ts); those that have started since cannot
- * tell. Removing a data directory is an operator's act, and documented as such.
+ * A server that has lost its data directory comes back here as a new one, with another store: the
+ * others know its id with the old one, keep it out and tell it so (decision 0012).
+ *
+ * Rejects with a StorageError. One that says that the store cannot be trusted (isDistrust) does not
+ * keep the server from starting, but from taking part.
  */
 export async function openDataStore(
   config: ServerConfig,

@@ -26,6 +26,7 @@ import type {
 import type { SnapshotPorts } from "../replica/group-snapshots.ts";
 import { Replica, type ReplicaOptions } from "../replica/replica.ts";
 import { Turns } from "../replica/turns.ts";
+import type { Abstention } from "../wire/api.ts";
 import type { ServerConfig } from "./config/schema.ts";
 import type { ClusterGroups, ShardGroup } from "./services/cluster-groups.ts";
 
@@ -56,6 +57,8 @@ export interface GroupsOptions {
   readonly onHalt: (reason: string) => void;
   /** After every applied entry of the root. */
   readonly onRootApplied: () => void;
+  /** Why the server takes no part; undefined: it does, as always by default. */
+  readonly abstention?: () => Abstention | undefined;
   /** How much of a shard's recent changes is kept; by default about a minute of heavy change. */
   readonly history?: HistoryBounds;
 }
@@ -80,7 +83,7 @@ interface Shared extends GroupsOptions {
 
 export function startGroups(options: GroupsOptions): ServerGroups {
   const { config, loaded, logger, clock, timers } = options;
-  const host = new ReplicaHost(logger);
+  const host = new ReplicaHost(logger, () => options.abstention?.() === undefined);
   const leaderChanges = new Map<GroupId, number>();
   const snapshots: SnapshotPorts = {
     store: options.snapshotStore,

@@ -2,6 +2,8 @@
  * One server, put together: the only place where adapters are made and joined. Storage first, so
  * that nothing listens before the log is verified; then the peer port, the groups, the public port
  * and the admin port. Stopping goes the other way.
+ *
+ * A server whose store cannot be trusted starts as well, to say so, and takes no part (law 30).
  */
 
 import { isReady } from "../admin/checks.ts";
@@ -9,19 +11,25 @@ import { type AdminServer, startAdminServer } from "../admin/server.ts";
 import { defined, type InvariantError } from "../base/assert.ts";
 import type { ServerId } from "../base/brands.ts";
 import { createPeerNetwork, type PeerNetwork } from "../net/peer-network.ts";
-import type { ForwardAnswer, Logger } from "../replica/ports.ts";
+import type { Standing } from "../net/standing.ts";
+import { serverOf } from "../replica/host.ts";
+import type { Logger, SnapshotStore } from "../replica/ports.ts";
 import { startTicker } from "../replica/ticker.ts";
+import { writeDisowned } from "../storage/data-dir.ts";
+import { isDistrust, StorageError } from "../storage/errors.ts";
+import { NodeFileStore } from "../storage/node-files.ts";
 import { publicServices } from "../wire/methods.ts";
-import { type AdminFacts, adminPort, type AdminPortOptions } from "./admin-port.ts";
+import type { AdminFacts } from "./admin-port.ts";
 import { type ServerConfig, splitAddress } from "./config/schema.ts";
-import { type OpenedDataStore, openDataStore } from "./data-store.ts";
+import { openDataStore, type OpenedDataStore } from "./data-store.ts";
 import { type GrpcServer, startGrpcServer } from "./grpc/grpc-server.ts";
 import { meteredStore } from "./metered-store.ts";
+import { Participation } from "./participation.ts";
 import type { RunningServer } from "./running-server.ts";
-import { createServerCore, type ServerCore } from "./server-core.ts";
-import { clusterStatus } from "./services/cluster.ts";
+import { clusterFactsOf, createServerCore } from "./server-core.ts";
 import { HealthService } from "./services/health.ts";
 import { Drain } from "./services/news.ts";
+import { NOT_LEADER, type Serving, servingGroups, servingNothing, standingOf } from "./serving.ts";
 import { systemClock, systemTimers } from "./system.ts";
 import { productVersion } from "./version.ts";
 
@@ -50,10 +58,9 @@ class ServerProcess implements RunningServer {
   readonly #reachable = new Set<ServerId>();
   readonly #closers: (() => Promise<void> | void)[] = [];
   readonly #facts: AdminFacts = { fatalError: undefined };
-  #syncHistogram: AdminPortOptions["syncHistogram"] = () => undefined;
   #fail: (error: Error) => void = () => {};
   #stopping: Promise<void> | undefined;
-  #core: ServerCore | undefined;
+  #serving: Serving | undefined;
   #peers: PeerNetwork | undefined;
   #grpc: GrpcServer | undefined;
   #admin: AdminServer | undefined;
@@ -77,19 +84,27 @@ class ServerProcess implements RunningServer {
   }
 
   async start(): Promise<void> {
-    const opened = await openDataStore(this.#config, this.#logger, (error) => this.#fail(error));
-    this.#closers.push(() => opened.store.close());
-    this.#peers = await this.#startPeers(opened);
-    this.#core = this.#startCore(opened, this.#peers);
-    const health = this.#healthOf(this.#core);
-    this.#startTicking(this.#core, health);
-    this.#grpc = await this.#startGrpc(this.#core, health);
-    this.#admin = await this.#startAdmin(this.#core);
+    const store = await this.#openStore();
+    const participation = this.#participationOf(store);
+    const peers = await this.#startPeers(
+      standingOf(store, participation),
+      store instanceof StorageError ? NO_SNAPSHOTS : store.snapshots,
+    );
+    const serving =
+      store instanceof StorageError
+        ? this.#serveNothing(participation)
+        : this.#serveGroups(store, peers, participation);
+    // Peers may have spoken before there was something to stop.
+    if (participation.distrust !== undefined) this.#stopTakingPart();
+    const health = this.#healthOf(serving);
+    this.#startTicking(serving, health);
+    this.#grpc = await this.#startGrpc(serving, health);
+    this.#admin = await this.#startAdmin(serving);
     this.#logger.info("serverStarted", this.addresses);
   }
 
   status(): ReturnType<RunningServer["status"]> {
-    return this.#adminPort(defined(this.#core, "the server was started")).status();
+    return defined(this.#serving, "the server was started").admin.status();
   }
 
   stop(): Promise<void> {
@@ -107,23 +122,55 @@ class ServerProcess implements RunningServer {
     }
   }
 
-  async #startPeers({ identity, snapshots }: OpenedDataStore): Promise<PeerNetwork> {
+  /** The store, or why it cannot be trusted. */
+  async #openStore(): Promise<OpenedDataStore | StorageError> {
+    try {
+      const onFatal = (error: StorageError): void => this.#fail(error);
+      const opened = await openDataStore(this.#config, this.#logger, onFatal);
+      this.#closers.push(() => opened.store.close());
+      return opened;
+    } catch (error) {
+      if (error instanceof StorageError && isDistrust(error)) return error;
+      throw error;
+    }
+  }
+
+  #participationOf(store: OpenedDataStore | StorageError): Participation {
+    const logger = this.#logger;
+    if (store instanceof StorageError) return Participation.none(store, logger);
+    const { configuration } = defined(store.replicas[0], "a store has a group");
+    return new Participation({
+      others: configuration.voters.map(serverOf).filter((id) => id !== this.#config.server.id),
+      isAdmitted: store.isAdmitted,
+      admit: () => store.memory.admit(),
+      logger,
+      onDistrust: (error) => {
+        this.#noteDisowned(error);
+        this.#stopTakingPart();
+      },
+    });
+  }
+
+  async #startPeers(
+    standing: Standing,
+    snapshots: Pick<SnapshotStore, "openFile">,
+  ): Promise<PeerNetwork> {
     const { cluster, server, listen, storage } = this.#config;
     const peers = await createPeerNetwork({
       self: server.id as ServerId,
       clusterId: cluster.id,
-      storeUuid: identity.storeUuid,
+      standing,
       listen: listen.peer,
       peers: cluster.servers.map(({ id, peer }) => ({ id: id as ServerId, address: peer })),
       events: {
-        onEnvelope: (from, envelope) => this.#core?.host.onEnvelope(from, envelope),
+        onEnvelope: (from, envelope) => this.#serving?.onEnvelope(from, envelope),
         onPeerReachable: (peer) => this.#reachable.add(peer),
         onPeerUnreachable: (peer) => {
           this.#reachable.delete(peer);
-          this.#core?.host.onPeerUnreachable(peer);
+          this.#serving?.onPeerUnreachable(peer);
         },
       },
-      onForward: (_from, call) => this.#core?.onForward(call) ?? Promise.resolve(STARTING),
+      onForward: (_from, call) => this.#serving?.onForward(call) ?? Promise.resolve(NOT_LEADER),
       snapshots,
       snapshotBytesPerSecond: storage.snapshotBytesPerSecond,
       logger: this.#logger,
@@ -131,59 +178,94 @@ class ServerProcess implements RunningServer {
       timers: systemTimers,
     });
     this.#closers.push(() => peers.close());
+    this.#peers = peers;
     return peers;
   }
 
-  #startCore(opened: OpenedDataStore, peers: PeerNetwork): ServerCore {
+  #serveGroups(opened: OpenedDataStore, peers: PeerNetwork, participation: Participation): Serving {
     const { transport, forwarder, snapshotSource } = peers;
     const { store, syncHistogram } = meteredStore(opened.store, systemClock);
-    this.#syncHistogram = syncHistogram;
     const core = createServerCore({
-      config: this.#config,
+      ...this.#common(participation),
       loaded: opened.replicas,
       store,
       snapshotStore: opened.snapshots,
       snapshotSource,
       transport,
       forwarder,
-      clock: systemClock,
-      timers: systemTimers,
       logger: this.#logger,
       seed: Math.floor(Math.random() * 2 ** 32),
       onHalt: (reason) => this.#fail(new Error(reason)),
-      productVersion: productVersion(),
-      isReachable: (server) => this.#reachable.has(server),
       drain: this.#drain.signal,
     });
     this.#closers.push(async () => {
       core.host.stop();
       await Promise.race([core.host.settled(), delayMs(FILES_GRACE_MS)]);
     });
-    return core;
+    return (this.#serving = servingGroups(core, {
+      facts: this.#facts,
+      drain: this.#drain.signal,
+      clock: systemClock,
+      syncHistogram,
+      snapshotSends: () => {
+        const { active, sentBytes, ...results } = peers.snapshotStats();
+        return { active, sentBytes, results };
+      },
+    }));
+  }
+
+  #serveNothing(participation: Participation): Serving {
+    const { cluster, server } = this.#config;
+    const facts = clusterFactsOf(this.#common(participation));
+    const options = { facts: this.#facts, drain: this.#drain.signal };
+    return (this.#serving = servingNothing(cluster.id, server.id as ServerId, facts, options));
+  }
+
+  #common(participation: Participation) {
+    return {
+      config: this.#config,
+      clock: systemClock,
+      timers: systemTimers,
+      productVersion: productVersion(),
+      isReachable: (server: ServerId) => this.#reachable.has(server),
+      abstention: () => participation.abstention,
+    };
+  }
+
+  /** Others hold proof against this store, and may forget it: its directory keeps it in mind. */
+  #noteDisowned(error: StorageError): void {
+    const files = new NodeFileStore(this.#config.server.dataDir);
+    writeDisowned(files, error.message).catch((failure: unknown) => {
+      this.#logger.error("disownedNotNoted", { error: failure });
+    });
+  }
+
+  #stopTakingPart(): void {
+    this.#serving?.stop();
+    this.#peers?.abstain();
   }
 
   /** By the checks and the facts of /readyz. */
-  #healthOf(core: ServerCore): HealthService {
-    const port = this.#adminPort(core);
+  #healthOf({ admin }: Serving): HealthService {
     return new HealthService({
       services: publicServices(),
-      isReady: () => isReady(port.health()),
+      isReady: () => isReady(admin.health()),
       drain: new Drain(this.#drain.signal),
     });
   }
 
-  #startTicking(core: ServerCore, health: HealthService): void {
+  #startTicking(serving: Serving, health: HealthService): void {
     const { tickMs } = this.#config.raft;
     const timing = { tickMs, clock: systemClock, timers: systemTimers };
     const onTick = (): void => {
-      core.tick();
+      serving.tick();
       health.refresh();
     };
     const ticker = startTicker({ ...timing, onTick });
     this.#closers.push(() => ticker.stop());
   }
 
-  async #startGrpc({ services }: ServerCore, health: HealthService): Promise<GrpcServer> {
+  async #startGrpc({ services }: Serving, health: HealthService): Promise<GrpcServer> {
     const grpc = await startGrpcServer({
       services,
       health,
@@ -195,40 +277,24 @@ class ServerProcess implements RunningServer {
     return grpc;
   }
 
-  async #startAdmin(core: ServerCore): Promise<AdminServer> {
+  async #startAdmin(serving: Serving): Promise<AdminServer> {
     const admin = await startAdminServer({
       listen: splitAddress(this.#config.listen.http),
-      port: this.#adminPort(core),
+      port: serving.admin,
       onError: (error) => this.#logger.error("adminRequestFailed", { error }),
     });
     this.#closers.push(() => admin.close());
     return admin;
   }
-
-  #adminPort(core: ServerCore): ReturnType<typeof adminPort> {
-    return adminPort({
-      core,
-      facts: this.#facts,
-      drain: this.#drain.signal,
-      clock: systemClock,
-      status: () => clusterStatus(core.groups, core.clusterFacts),
-      syncHistogram: () => this.#syncHistogram(),
-      snapshotSends: () => {
-        const { active, sentBytes, ...results } = defined(
-          this.#peers,
-          "the server was started",
-        ).snapshotStats();
-        return { active, sentBytes, results };
-      },
-    });
-  }
 }
+
+/** What a server gives to others whose own store cannot be trusted. */
+const NO_SNAPSHOTS: Pick<SnapshotStore, "openFile"> = {
+  openFile: () => Promise.resolve(undefined),
+};
 
 function delayMs(ms: number): Promise<void> {
   return new Promise((resolve) => {
     systemTimers.after(ms, resolve);
   });
 }
-
-/** Between the peer port and the groups: whoever forwards here looks for the leader again. */
-const STARTING: ForwardAnswer = { kind: "failed", outcome: "notApplied", reason: "notLeader" };

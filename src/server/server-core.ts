@@ -13,6 +13,7 @@ import type { ServerConfig } from "./config/schema.ts";
 import { shardGroups } from "./data-store.ts";
 import { forwardedHandler } from "./forwarded.ts";
 import { type GroupsOptions, type ServerGroups, startGroups } from "./groups.ts";
+import { gatedServices } from "./services/abstention.ts";
 import { type ClusterFacts, clusterService } from "./services/cluster.ts";
 import { directoryService } from "./services/directory.ts";
 import { keyspacesService } from "./services/keyspaces.ts";
@@ -70,7 +71,9 @@ export function createServerCore(options: ServerCoreOptions): ServerCore {
   }
   let watches = 0;
   const clusterFacts = clusterFactsOf(options);
-  const services: ApiServices = {
+  const { abstention = () => undefined } = options;
+  const takesPart = (): boolean => abstention() === undefined;
+  const services = {
     directory: directoryService(groups, {
       progressMs: WATCH_PROGRESS_MS,
       startTimeoutMs: WATCH_START_TIMEOUT_MS,
@@ -82,15 +85,16 @@ export function createServerCore(options: ServerCoreOptions): ServerCore {
     }),
     ownership: ownershipService(groups, renewals),
     keyspaces: keyspacesService(groups),
-    cluster: clusterService(groups, clusterFacts),
   };
   const probe = readProbe(started, options);
+  const onForward = forwardedHandler(groups, renewals);
   return {
     ...started,
-    services,
+    services: gatedServices(services, clusterService(groups, clusterFacts), abstention),
     clusterFacts,
-    onForward: forwardedHandler(groups, renewals),
+    onForward: async (call) => (takesPart() ? onForward(call) : ABSTAINING),
     tick: () => {
+      if (!takesPart()) return;
       host.tick();
       duties.run();
       probe();
@@ -99,6 +103,9 @@ export function createServerCore(options: ServerCoreOptions): ServerCore {
     renewalCounts: () => sumCounts([...renewals.values()]),
   };
 }
+
+/** Whoever forwards here looks for the leader again. */
+const ABSTAINING: ForwardAnswer = { kind: "failed", outcome: "notApplied", reason: "notLeader" };
 
 /** Confirms a read of every group now and then: readiness and staleness are judged by it. */
 function readProbe({ groups }: ServerGroups, { clock }: ServerCoreOptions): () => void {
@@ -123,7 +130,13 @@ function sumCounts(batchers: readonly RenewalBatcher[]): Readonly<Record<string,
   return sum;
 }
 
-function clusterFactsOf(options: ServerCoreOptions): ClusterFacts {
+/** What this server knows of itself and of the others without its groups. */
+export function clusterFactsOf(
+  options: Pick<
+    ServerCoreOptions,
+    "config" | "clock" | "isReachable" | "productVersion" | "abstention"
+  >,
+): ClusterFacts {
   const { config, clock, isReachable } = options;
   const { cluster, server } = config;
   const startedAtMs = clock.nowMs();
@@ -140,6 +153,7 @@ function clusterFactsOf(options: ServerCoreOptions): ClusterFacts {
     productVersion: options.productVersion,
     uptimeMs: () => Math.round(clock.nowMs() - startedAtMs),
     servers,
+    abstention: () => options.abstention?.(),
   };
 }
 

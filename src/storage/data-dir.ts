@@ -24,6 +24,7 @@ import { recoverStore } from "./recovery.ts";
 export const CREATION_SEQUENCE = 1;
 
 const MARKER = "raft.initialised";
+const DISOWNED = "disowned";
 const MARKER_FIRST_LINE = `cadastre log store ${STORE_FORMAT}`;
 
 /**
@@ -104,6 +105,22 @@ export async function readMarker(files: FileStore, dataDir: string): Promise<str
     throw new StorageError("formatUnknown", { dir: dataDir, what });
   }
   throw damaged(dataDir, "a marker raft.initialised that is not as it was written");
+}
+
+/**
+ * Notes, durably, that other servers hold proof against this store: it stays with the directory,
+ * as those who hold the proof may forget it with their processes.
+ */
+export function writeDisowned(files: FileStore, what: string): Promise<void> {
+  return publishWhole(files, DISOWNED, utf8ToBytes(`${what}\n`));
+}
+
+/** Rejects with `disowned` when there is such a note. */
+export async function checkNotDisowned(files: FileStore, dataDir: string): Promise<void> {
+  const content = await files.readWhole(DISOWNED);
+  if (content === undefined) return;
+  const what = bytesToUtf8(content) ?? "a note that cannot be read";
+  throw new StorageError("disowned", { dir: dataDir, what: `${dataDir} was disowned: ${what}` });
 }
 
 function markerText(storeUuid: string): string {

@@ -62,8 +62,20 @@ export interface StoreMemory {
   admit(): Promise<void>;
   /** The store that a peer is known by. Perhaps not durable yet. */
   storeOf(peer: ServerId): string | undefined;
-  /** Resolves when a peer's store, unknown so far, is durable. Never after a failure or close. */
+  /** Whether that is durable. */
+  isRemembered(peer: ServerId): boolean;
+  /**
+   * Makes a store the one that the peer is known by, unless there is one. Resolves when the peer
+   * is remembered. Never after a failure or close.
+   */
   remember(peer: ServerId, storeUuid: string): Promise<void>;
+}
+
+interface RememberedPeer {
+  readonly storeUuid: string;
+  isDurable: boolean;
+  /** Resolves when it is. */
+  readonly durable: Promise<void>;
 }
 
 export interface LevelLogStoreOptions {
@@ -84,7 +96,7 @@ export class LevelLogStore implements LogStore, StoreMemory {
   readonly #onFatal: (error: StorageError) => void;
   readonly #trimmer: Trimmer;
   readonly #acknowledgements: Acknowledgements;
-  readonly #peers: Map<ServerId, string>;
+  readonly #peers = new Map<ServerId, RememberedPeer>();
   #admission: Promise<void> | undefined;
   /** As of the last batch that was started. */
   #head: StoreHead;
@@ -100,7 +112,9 @@ export class LevelLogStore implements LogStore, StoreMemory {
     this.#dir = dir;
     this.#logs = new Map(recovered.groups.map(({ log }) => [log.group, log]));
     this.#head = recovered.head;
-    this.#peers = new Map(recovered.peers);
+    for (const [peer, storeUuid] of recovered.peers) {
+      this.#peers.set(peer, { storeUuid, isDurable: true, durable: Promise.resolve() });
+    }
     this.#admission = recovered.isAdmitted ? Promise.resolve() : undefined;
     this.#onFatal = options.onFatal;
     const onRejected = (error: unknown): void => this.#fail(error);
@@ -122,7 +136,11 @@ export class LevelLogStore implements LogStore, StoreMemory {
   }
 
   storeOf(peer: ServerId): string | undefined {
-    return this.#peers.get(peer);
+    return this.#peers.get(peer)?.storeUuid;
+  }
+
+  isRemembered(peer: ServerId): boolean {
+    return this.#peers.get(peer)?.isDurable === true;
   }
 
   submit(step: DurableStep): void {
@@ -143,11 +161,16 @@ export class LevelLogStore implements LogStore, StoreMemory {
   }
 
   remember(server: ServerId, storeUuid: string): Promise<void> {
-    assert(!this.#peers.has(server), "a peer is remembered once, by one store");
-    this.#peers.set(server, storeUuid);
-    return this.#addRecord(peerKey(server), (writeSequence) =>
+    const known = this.#peers.get(server);
+    if (known !== undefined) return known.durable;
+    const durable = this.#addRecord(peerKey(server), (writeSequence) =>
       encodePeer({ server, storeUuid, writeSequence }),
-    );
+    ).then(() => {
+      peer.isDurable = true;
+    });
+    const peer: RememberedPeer = { storeUuid, isDurable: false, durable };
+    this.#peers.set(server, peer);
+    return durable;
   }
 
   close(): Promise<void> {

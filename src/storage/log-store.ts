@@ -17,6 +17,7 @@ import type { Configuration } from "../raft/types.ts";
 import { acknowledgedOf, judgeLogs } from "./acknowledged.ts";
 import { type Acknowledged, createAcknowledged, readAcknowledged } from "./acknowledged-file.ts";
 import {
+  checkNotDisowned,
   CREATION_SEQUENCE,
   inspectDataDir,
   raftDirOf,
@@ -50,6 +51,8 @@ export interface NewReplica {
 }
 
 export interface OpenedLogStore {
+  /** The data directory. */
+  readonly dir: string;
   readonly store: LogStore;
   readonly memory: StoreMemory;
   readonly identity: StoreIdentity;
@@ -95,6 +98,7 @@ export async function openLogStore(
     if ((await inspectDataDir(dir)) !== "initialised") {
       throw new StorageError("notInitialised", { dir, what: `there is no server in ${dir}` });
     }
+    await checkNotDisowned(files, dir);
     const storeUuid = await readMarker(files, dir);
     if (!(await isUsableDirectory(raftDir))) throw missing(dir, "its log store");
     await checkFilesBeforeOpen(raftDir);
@@ -179,7 +183,7 @@ export async function attachLogStore(
     const { hardState, base } = bounds;
     return { ...configuration, hardState, snapshot: log.snapshot, base, entries };
   });
-  return { store, memory: store, identity, isAdmitted, replicas };
+  return { dir, store, memory: store, identity, isAdmitted, replicas };
 }
 
 /** What a new store holds: the seam for simulated disks, as above; its marker follows. */

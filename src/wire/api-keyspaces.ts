@@ -139,4 +139,14 @@ export interface ClusterStatus {
   readonly uptimeMs: number;
   readonly servers: readonly ServerStatus[];
   readonly groups: readonly GroupStatus[];
+  /** Why the answering server takes no part in any group; undefined: it does. */
+  readonly abstention: Abstention | undefined;
+}
+
+/** Why a server neither votes, acknowledges, leads nor answers reads. */
+export interface Abstention {
+  /** "notAdmitted" passes; all others are a quarantine, which ends only with the server. */
+  readonly reason: string;
+  /** One line: cause and remedy. */
+  readonly details: string;
 }

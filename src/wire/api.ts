@@ -52,6 +52,7 @@ export type {
   ServerStatus,
   GroupStatus,
   ClusterStatus,
+  Abstention,
 } from "./api-keyspaces.ts";
 
 // ---- Directory

@@ -4,9 +4,20 @@
  */
 
 import type * as api from "./api.ts";
-import { bool, type Codec, list, message, oneOf, text, uint32, uint64, unless } from "./codec.ts";
+import {
+  bool,
+  type Codec,
+  list,
+  message,
+  oneOf,
+  optional,
+  text,
+  uint32,
+  uint64,
+  unless,
+} from "./codec.ts";
 import { header } from "./convert-common.ts";
-import { ADDRESS_CHARS_MAX } from "./limits.ts";
+import { ADDRESS_CHARS_MAX, LINE_CHARS_MAX, NAME_CHARS_MAX } from "./limits.ts";
 import type { MessageCodec } from "./shapes.ts";
 
 export const getStatusRequest: MessageCodec<Readonly<Record<string, never>>, "GetStatusRequest"> = {
@@ -55,6 +66,11 @@ const groupStatus: MessageCodec<api.GroupStatus, "GroupStatus"> = message({
   replicas: list(replicaStatus),
 });
 
+const abstention: MessageCodec<api.Abstention, "Abstention"> = message({
+  reason: text({ max: NAME_CHARS_MAX }),
+  details: text({ max: LINE_CHARS_MAX }),
+});
+
 export const clusterStatus: MessageCodec<api.ClusterStatus, "GetStatusResponse"> = message({
   header,
   clusterName: text({ max: ADDRESS_CHARS_MAX }),
@@ -62,4 +78,5 @@ export const clusterStatus: MessageCodec<api.ClusterStatus, "GetStatusResponse">
   uptimeMs: uint64(),
   servers: list(serverStatus),
   groups: list(groupStatus),
+  abstention: optional(abstention),
 });

@@ -13,6 +13,8 @@ export const KEY_BYTES_MAX: number = 4 * 1024;
 export const NAME_CHARS_MAX = 64;
 export const ADDRESS_CHARS_MAX = 256;
 export const ADDRESSES_MAX = 8;
+/** Of one line for people, with cause and remedy. */
+export const LINE_CHARS_MAX: number = 4 * 1024;
 export const LABELS_MAX = 32;
 export const LABEL_VALUE_CHARS_MAX = 256;
 

@@ -3,7 +3,7 @@
  * directions. Who may talk to whom is decided in net/handshake.ts, on the values made here.
  */
 
-import type { GroupId, LogIndex, ServerId } from "../base/brands.ts";
+import type { GroupId, LogIndex, ServerId, Term } from "../base/brands.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { ForwardAnswer, ForwardCall, ForwardFailure } from "../replica/ports.ts";
 import { Fields, type InvalidArgument } from "./fields.ts";
@@ -20,6 +20,8 @@ import { ENTRY_PAYLOAD_BYTES_MAX } from "./packed-entries.ts";
 
 /** Timers wrap above this. */
 const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
+/** Far more groups than a server has. */
+const ACKNOWLEDGED_MAX = 10_000;
 /** A machine's encoded result. */
 const RESULT_BYTES_MAX: number = 1024 * 1024;
 
@@ -39,11 +41,25 @@ export interface Hello extends PeerIds {
   readonly attempt: number;
   /** Of the sender's store: drawn when its data directory was made, and gone with it. */
   readonly storeUuid: string;
+  /** What the sender has seen the receiver acknowledge, at most one per group. */
+  readonly acknowledged: readonly SeenAcknowledged[];
+}
+
+/** The most that a replica was seen to acknowledge: it held and promised this, durably. */
+export interface SeenAcknowledged {
+  readonly group: GroupId;
+  readonly term: Term;
+  /** The largest in that term; 0 for none. */
+  readonly index: LogIndex;
+  /** Whether it granted its vote of that term to the one who saw it. */
+  readonly voted: boolean;
+  /** Of the process that acknowledged it. */
+  readonly bootNonce: string;
 }
 
 export function helloToProto(hello: Hello): ProtoHello {
-  const { from, to, ...rest } = hello;
-  return { ...rest, fromServer: from, toServer: to };
+  const { from, to, acknowledged, ...rest } = hello;
+  return { ...rest, fromServer: from, toServer: to, acknowledged: [...acknowledged] };
 }
 
 export function protoToHello(proto: Hello__Output): Result<Hello, InvalidArgument> {
@@ -52,8 +68,16 @@ export function protoToHello(proto: Hello__Output): Result<Hello, InvalidArgumen
   const attempt = fields.integer(proto.attempt, "attempt", 1);
   const { bootNonce, storeUuid } = proto;
   if (storeUuid === "") fields.refuse("storeUuid", "is missing");
+  if (proto.acknowledged.length > ACKNOWLEDGED_MAX) fields.refuse("acknowledged", "is too long");
+  const acknowledged = proto.acknowledged.map((one): SeenAcknowledged => ({
+    group: fields.integer(one.group, "acknowledged.group") as GroupId,
+    term: fields.integer(one.term, "acknowledged.term") as Term,
+    index: fields.integer(one.index, "acknowledged.index") as LogIndex,
+    voted: one.voted,
+    bootNonce: one.bootNonce,
+  }));
   if (fields.error !== undefined) return failed(fields.error);
-  return ok({ ...ids, bootNonce, attempt, storeUuid });
+  return ok({ ...ids, bootNonce, attempt, storeUuid, acknowledged });
 }
 
 export interface ForwardedCall {

@@ -15,7 +15,14 @@ function group(change: Partial<GroupHealth> = {}): GroupHealth {
 
 function facts(change: Partial<HealthFacts> = {}): HealthFacts {
   const groups = [group(), group({ group: 1 })];
-  return { fatalError: undefined, storageError: undefined, isDraining: false, groups, ...change };
+  return {
+    fatalError: undefined,
+    storageError: undefined,
+    abstention: undefined,
+    isDraining: false,
+    groups,
+    ...change,
+  };
 }
 
 function failures(checks: ReturnType<typeof readinessChecks>): Record<string, string> {
@@ -47,6 +54,15 @@ test("a server without a quorum is alive and not ready, with the reason", () => 
     leader: "group 0 has no leader",
     "read-index": "group 0 last confirmed a read 3.0 s ago (no quorum?)",
   });
+});
+
+test("a server that takes no part is alive and not ready, with the reason by name", () => {
+  const quarantined = facts({ abstention: "regressed: it fell back", groups: [] });
+  expect(failures(livenessChecks(quarantined))).toEqual({});
+  expect(failures(readinessChecks(quarantined))).toMatchObject({
+    "takes-part": "regressed: it fell back",
+  });
+  expect(isReady(facts({ abstention: "notAdmitted: it is new" }))).toBe(false);
 });
 
 test("each thing that is not in order is named by its own check", () => {

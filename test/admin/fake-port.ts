@@ -19,6 +19,7 @@ export class FakePort implements AdminPort {
   healthFacts: HealthFacts = {
     fatalError: undefined,
     storageError: undefined,
+    abstention: undefined,
     isDraining: false,
     groups: [GOOD_GROUP],
   };
@@ -71,6 +72,7 @@ export class FakePort implements AdminPort {
         isReachable: true,
       },
     ],
+    abstention: undefined,
     groups: [
       {
         group: 0,

@@ -90,7 +90,12 @@ test("the status has 64-bit numbers as strings", async () => {
         replicas: [{ serverId: 1, replicaId: "1", matchIndex: "0" }],
       },
     ],
+    abstention: null,
   });
+  const abstention = { reason: "damaged", details: "why" };
+  const status = port.status();
+  port.status = () => ({ ...status, abstention });
+  expect(JSON.parse((await get("/v1/status")).text)).toMatchObject({ abstention });
 });
 
 test("metrics hold the process, its event loop and the server", async () => {

@@ -1,4 +1,5 @@
 import { createPeerNetwork, type PeerNetwork } from "../../src/net/peer-network.ts";
+import { volatileStanding } from "../../src/net/standing.ts";
 import type { ServerId } from "../../src/base/brands.ts";
 import {
   type ConformanceCluster,
@@ -26,7 +27,7 @@ async function startCluster(): Promise<ConformanceCluster> {
     const network = await createPeerNetwork({
       self,
       clusterId: CLUSTER,
-      storeUuid: `store ${value}`,
+      standing: volatileStanding(`store ${value}`),
       listen: "127.0.0.1:0",
       peers: [],
       events,

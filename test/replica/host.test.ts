@@ -47,6 +47,27 @@ test("messages go to the replica of their group, misdirected ones are warned of 
   expect(warnings).toEqual(["misdirectedMessage", "misdirectedMessage", "misdirectedMessage"]);
 });
 
+test("while a server takes no part, nothing but the end reaches its replicas (law 30)", () => {
+  const log: string[] = [];
+  let takesPart = false;
+  const host = new ReplicaHost(QUIET, () => takesPart);
+  host.add(hosted(0, log));
+  const happen = (): void => {
+    host.tick();
+    host.onEnvelope(2 as ServerId, envelope(0, 2, 1));
+    host.onPeerUnreachable(3 as ServerId);
+  };
+  happen();
+  expect(log).toEqual([]);
+  takesPart = true;
+  happen();
+  expect(log).toEqual(["0 tick", "0 receive 2", "0 unreachable 3"]);
+  takesPart = false;
+  happen();
+  host.stop();
+  expect(log.slice(3)).toEqual(["0 stop"]);
+});
+
 test("ticks, lost peers and the end reach every replica; a group has one of them", () => {
   const log: string[] = [];
   const host = new ReplicaHost(QUIET);

@@ -1,5 +1,4 @@
 import { expect, test, vi } from "vitest";
-import { InvariantError } from "../../src/base/assert.ts";
 import type { ServerId } from "../../src/base/brands.ts";
 import { type Bytes, bytesToHex } from "../../src/base/bytes.ts";
 import type { DurableStep } from "../../src/replica/ports.ts";
@@ -328,8 +327,10 @@ test.each([
 test("a peer's store and the admission are records that the store head counts", async () => {
   const { db, store } = await setUp();
   const events: string[] = [];
-  void store.remember(2 as ServerId, "uuid-2").then(() => events.push("remembered"));
-  expect(store.storeOf(2 as ServerId)).toBe("uuid-2");
+  const peer = 2 as ServerId;
+  void store.remember(peer, "uuid-2").then(() => events.push("remembered"));
+  void store.remember(peer, "another").then(() => events.push("remembered"));
+  expect([store.storeOf(peer), store.isRemembered(peer)]).toEqual(["uuid-2", false]);
   void store.admit().then(() => events.push("admitted"));
   void store.admit().then(() => events.push("admitted"));
   await turn();
@@ -344,8 +345,13 @@ test("a peer's store and the admission are records that the store head counts", 
   expect(events).toEqual([]);
   db.last.succeed();
   await turn();
-  expect(events).toEqual(["remembered", "admitted", "admitted"]);
-  expect(() => store.remember(2 as ServerId, "uuid-3")).toThrow(InvariantError);
+  const counted = ["remembered", "admitted"].map(
+    (event) => events.filter((one) => one === event).length,
+  );
+  expect(counted).toEqual([2, 2]);
+  expect([store.storeOf(peer), store.isRemembered(peer)]).toEqual(["uuid-2", true]);
+  await store.remember(peer, "another");
+  expect(store.storeOf(peer)).toBe("uuid-2");
 });
 
 test("a batch holds one hard state per group, of its last step, and counts itself", async () => {

@@ -489,6 +489,7 @@ export const SAMPLES: Samples = {
             reachable: fc.boolean(),
           }),
         ),
+        abstention: fc.option(fc.record({ reason: name, details: text }), { nil: undefined }),
         groups: list(
           fc.record({
             group,

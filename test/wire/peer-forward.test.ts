@@ -19,7 +19,14 @@ import {
 const { Exchange, Forward } = PEER_SERVICE;
 
 const ids = { protocolVersion: 1, clusterId: "a", from: 1, to: 2 };
-const HELLO = { ...ids, bootNonce: "beef", attempt: 3, storeUuid: "s" } as Hello;
+const SEEN = { group: 1, term: 7, index: 0, voted: true, bootNonce: "dead" };
+const HELLO = {
+  ...ids,
+  bootNonce: "beef",
+  attempt: 3,
+  storeUuid: "s",
+  acknowledged: [SEEN, { ...SEEN, group: 0, index: 2 ** 44, voted: false }],
+} as unknown as Hello;
 const CALL = {
   ids,
   call: { group: 0, command: new Uint8Array([1, 2]), timeoutMs: 500 },
@@ -48,7 +55,10 @@ test.each<[ProtoHello, string]>([
   [{ toServer: "9007199254740993" }, "toServer"],
   [{ attempt: 0 }, "attempt"],
   [{ storeUuid: "" }, "storeUuid"],
-])("a Hello with %j is refused and names the field %s", (change, field) => {
+  [{ acknowledged: [{ ...SEEN, index: "-1" }] }, "acknowledged.index"],
+  [{ acknowledged: [SEEN, { ...SEEN, term: 2 ** 53 }] }, "acknowledged.term"],
+  [{ acknowledged: Array.from({ length: 10_001 }, () => SEEN) }, "acknowledged"],
+])("a Hello with %.80j is refused and names the field %s", (change, field) => {
   const hello = receivedHello({ ...helloToProto(HELLO), ...change });
   expect(hello).toMatchObject({ ok: false, error: { field } });
 });

@@ -33,6 +33,8 @@ export interface ServerHealth {
   readonly address: string;
   readonly answerMs: number | undefined;
   readonly error: string | undefined;
+  /** Why it takes no part in any group, as it says itself. */
+  readonly abstention: string | undefined;
   /** Groups that it leads; undefined: it does not answer. */
   readonly leads: readonly number[] | undefined;
   readonly uptimeMs: number | undefined;
@@ -59,10 +61,15 @@ const LAG_MAX = 1_000;
 export function clusterHealth(answers: readonly ServerAnswer[]): ClusterHealth {
   const statuses = answers.flatMap(({ status }) => (status === undefined ? [] : [status]));
   const members = membersOf(statuses);
-  const groupIds = [...new Set(statuses.flatMap(({ groups }) => groups.map((one) => one.group)))];
+  const active = new Map(members);
+  // A server without a part in its groups counts for nothing in them, whatever it holds.
+  const parts = statuses.filter(({ abstention }) => abstention === undefined);
+  const idle = statuses.filter(({ abstention }) => abstention !== undefined);
+  for (const { header } of idle) active.delete(header.serverId);
+  const groupIds = [...new Set(parts.flatMap(({ groups }) => groups.map((one) => one.group)))];
   const groups = groupIds
     .toSorted((a, b) => a - b)
-    .map((group) => groupHealth(group, statuses, members));
+    .map((group) => groupHealth(group, parts, members, active));
   const commits = new Map(groups.map(({ group, commitIndex }) => [group, commitIndex]));
   const servers = serverRows(answers, members, commits);
   const answering = servers.filter(({ error }) => error === undefined).length;
@@ -93,7 +100,8 @@ function verdictOf(groups: readonly GroupHealth[], servers: readonly ServerHealt
   if (groups.some(({ aliveReplicas, quorum }) => aliveReplicas < quorum)) return "noQuorum";
   if (groups.some(({ leaderServerId }) => leaderServerId === undefined)) return "noLeader";
   const isWell = servers.every(
-    ({ error, appliedLag }) => error === undefined && (appliedLag ?? 0) <= LAG_MAX,
+    ({ error, abstention, appliedLag }) =>
+      error === undefined && abstention === undefined && (appliedLag ?? 0) <= LAG_MAX,
   );
   return isWell ? "healthy" : "degraded";
 }
@@ -110,6 +118,7 @@ function groupHealth(
   group: number,
   statuses: readonly ClusterStatus[],
   members: ReadonlyMap<ServerId, ServerStatus>,
+  active: ReadonlyMap<ServerId, ServerStatus>,
 ): GroupHealth {
   const views = statuses.flatMap((status) =>
     status.groups.filter((one) => one.group === group).map((view) => ({ status, view })),
@@ -122,7 +131,9 @@ function groupHealth(
   );
   // Only a leader knows all the replicas; without one, every member is taken to hold one.
   const holders = new Set(leading?.view.replicas.map((one) => one.serverId) ?? members.keys());
-  const alive = [...holders].filter((server) => answered.has(server) || reached.has(server));
+  const alive = [...holders].filter(
+    (server) => active.has(server) && (answered.has(server) || reached.has(server)),
+  );
   const newest = newestFirst[0]?.view;
   const largest = (of: (view: GroupStatus) => number): number =>
     Math.max(0, ...views.map(({ view }) => of(view)));
@@ -163,18 +174,22 @@ function serverRows(
     if (status === undefined || seen.has(status.header.serverId)) continue;
     const { serverId } = status.header;
     seen.add(serverId);
-    const lags = status.groups.map((one) => (commits.get(one.group) ?? 0) - one.appliedIndex);
+    const { abstention } = status;
+    const groups = abstention === undefined ? status.groups : [];
+    const lags = groups.map((one) => (commits.get(one.group) ?? 0) - one.appliedIndex);
     rows.push({
       serverId,
       address: members.get(serverId)?.grpcAddress ?? address,
       answerMs: elapsedMs,
       error: undefined,
-      leads: status.groups.filter(({ role }) => role === "leader").map(({ group }) => group),
+      abstention: abstention && `${abstention.reason}: ${abstention.details}`,
+      leads: groups.filter(({ role }) => role === "leader").map(({ group }) => group),
       uptimeMs: status.uptimeMs,
       appliedLag: Math.max(0, ...lags),
     });
   }
   const silent = {
+    abstention: undefined,
     answerMs: undefined,
     leads: undefined,
     uptimeMs: undefined,

@@ -90,6 +90,7 @@ export function statusJson(
       address: server.address,
       reachable: server.error === undefined,
       error: server.error ?? null,
+      abstention: server.abstention ?? null,
       answerMs: server.answerMs ?? null,
       leads: server.leads ?? null,
       uptimeMs: server.uptimeMs === undefined ? null : String(server.uptimeMs),
@@ -141,19 +142,27 @@ function groupRow(group: GroupHealth): string[] {
 }
 
 function serverRow(server: ServerHealth): string[] {
-  const { serverId, address, leads, appliedLag, uptimeMs, answerMs, error } = server;
-  const role =
-    leads === undefined ? "-" : leads.length === 0 ? "follower" : `leads ${leads.join(", ")}`;
+  const { serverId, address, appliedLag, uptimeMs } = server;
   return [
     serverId === undefined ? "?" : String(serverId),
     address,
-    role,
+    roleText(server),
     appliedLag === undefined ? "-" : groupDigits(appliedLag),
     uptimeMs === undefined ? "-" : durationToText(uptimeMs),
-    error === undefined
-      ? `ok, ${durationToText(answerMs ?? 0)}`
-      : `ERROR ${error.startsWith(`${address}: `) ? error.slice(address.length + 2) : error}`,
+    answerText(server),
   ];
+}
+
+function roleText({ leads, abstention }: ServerHealth): string {
+  if (abstention !== undefined) return "none";
+  if (leads === undefined) return "-";
+  return leads.length === 0 ? "follower" : `leads ${leads.join(", ")}`;
+}
+
+function answerText({ address, answerMs, error, abstention }: ServerHealth): string {
+  if (abstention !== undefined) return `TAKES NO PART, ${abstention}`;
+  if (error === undefined) return `ok, ${durationToText(answerMs ?? 0)}`;
+  return `ERROR ${error.startsWith(`${address}: `) ? error.slice(address.length + 2) : error}`;
 }
 
 function contentsLines(contents: ContentsView, color: boolean): string[] {

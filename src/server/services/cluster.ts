@@ -3,6 +3,7 @@
  * anyone. It answers when nothing else does.
  */
 
+import { type Revision, ROOT_GROUP, type ServerId, type Term } from "../../base/brands.ts";
 import { ok } from "../../base/result.ts";
 import { serverOf } from "../../replica/host.ts";
 import type * as api from "../../wire/api.ts";
@@ -19,6 +20,7 @@ export interface ClusterFacts {
   readonly productVersion: string;
   readonly uptimeMs: () => number;
   readonly servers: () => readonly api.ServerStatus[];
+  readonly abstention: () => api.Abstention | undefined;
 }
 
 export function clusterService(groups: ClusterGroups, facts: ClusterFacts): ClusterService {
@@ -37,6 +39,32 @@ export function clusterStatus(groups: ClusterGroups, facts: ClusterFacts): api.C
     groups: [groups.root, ...[...groups.shards.values()].map(({ access }) => access)].map(
       (access) => groupStatus(access),
     ),
+    abstention: facts.abstention(),
+  };
+}
+
+/** Of a server without groups. */
+export function abstainingStatus(
+  clusterId: string,
+  self: ServerId,
+  facts: ClusterFacts,
+): api.ClusterStatus {
+  return {
+    header: {
+      clusterId,
+      group: ROOT_GROUP,
+      generation: 0,
+      revision: 0 as Revision,
+      serverId: self,
+      leaderServerId: undefined,
+      term: 0 as Term,
+    },
+    clusterName: facts.clusterName,
+    productVersion: facts.productVersion,
+    uptimeMs: facts.uptimeMs(),
+    servers: facts.servers(),
+    groups: [],
+    abstention: facts.abstention(),
   };
 }
 

@@ -1,6 +1,7 @@
 import type * as grpc from '@grpc/grpc-js';
 import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-loader';
 
+import type { Abstention as _cadastre_admin_v1_Abstention, Abstention__Output as _cadastre_admin_v1_Abstention__Output } from './cadastre/admin/v1/Abstention.ts';
 import type { ClusterClient as _cadastre_admin_v1_ClusterClient, ClusterDefinition as _cadastre_admin_v1_ClusterDefinition } from './cadastre/admin/v1/Cluster.ts';
 import type { GetStatusRequest as _cadastre_admin_v1_GetStatusRequest, GetStatusRequest__Output as _cadastre_admin_v1_GetStatusRequest__Output } from './cadastre/admin/v1/GetStatusRequest.ts';
 import type { GetStatusResponse as _cadastre_admin_v1_GetStatusResponse, GetStatusResponse__Output as _cadastre_admin_v1_GetStatusResponse__Output } from './cadastre/admin/v1/GetStatusResponse.ts';
@@ -27,6 +28,7 @@ export interface ProtoGrpcType {
   cadastre: {
     admin: {
       v1: {
+        Abstention: MessageTypeDefinition<_cadastre_admin_v1_Abstention, _cadastre_admin_v1_Abstention__Output>
         Cluster: SubtypeConstructor<typeof grpc.Client, _cadastre_admin_v1_ClusterClient> & { service: _cadastre_admin_v1_ClusterDefinition }
         GetStatusRequest: MessageTypeDefinition<_cadastre_admin_v1_GetStatusRequest, _cadastre_admin_v1_GetStatusRequest__Output>
         GetStatusResponse: MessageTypeDefinition<_cadastre_admin_v1_GetStatusResponse, _cadastre_admin_v1_GetStatusResponse__Output>

@@ -1,6 +1,7 @@
 import type * as grpc from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
+import type { Acknowledged as _cadastre_peer_v1_Acknowledged, Acknowledged__Output as _cadastre_peer_v1_Acknowledged__Output } from './cadastre/peer/v1/Acknowledged.ts';
 import type { AppendEntries as _cadastre_peer_v1_AppendEntries, AppendEntries__Output as _cadastre_peer_v1_AppendEntries__Output } from './cadastre/peer/v1/AppendEntries.ts';
 import type { AppendEntriesReply as _cadastre_peer_v1_AppendEntriesReply, AppendEntriesReply__Output as _cadastre_peer_v1_AppendEntriesReply__Output } from './cadastre/peer/v1/AppendEntriesReply.ts';
 import type { Batch as _cadastre_peer_v1_Batch, Batch__Output as _cadastre_peer_v1_Batch__Output } from './cadastre/peer/v1/Batch.ts';
@@ -17,6 +18,7 @@ import type { PreVoteReply as _cadastre_peer_v1_PreVoteReply, PreVoteReply__Outp
 import type { RaftEnvelope as _cadastre_peer_v1_RaftEnvelope, RaftEnvelope__Output as _cadastre_peer_v1_RaftEnvelope__Output } from './cadastre/peer/v1/RaftEnvelope.ts';
 import type { ReadIndexReply as _cadastre_peer_v1_ReadIndexReply, ReadIndexReply__Output as _cadastre_peer_v1_ReadIndexReply__Output } from './cadastre/peer/v1/ReadIndexReply.ts';
 import type { ReadIndexRequest as _cadastre_peer_v1_ReadIndexRequest, ReadIndexRequest__Output as _cadastre_peer_v1_ReadIndexRequest__Output } from './cadastre/peer/v1/ReadIndexRequest.ts';
+import type { Refusal as _cadastre_peer_v1_Refusal, Refusal__Output as _cadastre_peer_v1_Refusal__Output } from './cadastre/peer/v1/Refusal.ts';
 import type { RequestVote as _cadastre_peer_v1_RequestVote, RequestVote__Output as _cadastre_peer_v1_RequestVote__Output } from './cadastre/peer/v1/RequestVote.ts';
 import type { RequestVoteReply as _cadastre_peer_v1_RequestVoteReply, RequestVoteReply__Output as _cadastre_peer_v1_RequestVoteReply__Output } from './cadastre/peer/v1/RequestVoteReply.ts';
 import type { SnapshotChunk as _cadastre_peer_v1_SnapshotChunk, SnapshotChunk__Output as _cadastre_peer_v1_SnapshotChunk__Output } from './cadastre/peer/v1/SnapshotChunk.ts';
@@ -30,6 +32,7 @@ export interface ProtoGrpcType {
   cadastre: {
     peer: {
       v1: {
+        Acknowledged: MessageTypeDefinition<_cadastre_peer_v1_Acknowledged, _cadastre_peer_v1_Acknowledged__Output>
         AppendEntries: MessageTypeDefinition<_cadastre_peer_v1_AppendEntries, _cadastre_peer_v1_AppendEntries__Output>
         AppendEntriesReply: MessageTypeDefinition<_cadastre_peer_v1_AppendEntriesReply, _cadastre_peer_v1_AppendEntriesReply__Output>
         Batch: MessageTypeDefinition<_cadastre_peer_v1_Batch, _cadastre_peer_v1_Batch__Output>
@@ -46,6 +49,7 @@ export interface ProtoGrpcType {
         RaftEnvelope: MessageTypeDefinition<_cadastre_peer_v1_RaftEnvelope, _cadastre_peer_v1_RaftEnvelope__Output>
         ReadIndexReply: MessageTypeDefinition<_cadastre_peer_v1_ReadIndexReply, _cadastre_peer_v1_ReadIndexReply__Output>
         ReadIndexRequest: MessageTypeDefinition<_cadastre_peer_v1_ReadIndexRequest, _cadastre_peer_v1_ReadIndexRequest__Output>
+        Refusal: MessageTypeDefinition<_cadastre_peer_v1_Refusal, _cadastre_peer_v1_Refusal__Output>
         RequestVote: MessageTypeDefinition<_cadastre_peer_v1_RequestVote, _cadastre_peer_v1_RequestVote__Output>
         RequestVoteReply: MessageTypeDefinition<_cadastre_peer_v1_RequestVoteReply, _cadastre_peer_v1_RequestVoteReply__Output>
         SnapshotChunk: MessageTypeDefinition<_cadastre_peer_v1_SnapshotChunk, _cadastre_peer_v1_SnapshotChunk__Output>

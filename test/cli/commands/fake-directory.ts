@@ -254,6 +254,7 @@ export class FakeDirectory {
         { serverId, grpcAddress: "s1:1", peerAddress: "", httpAddress: "", reachable: true },
       ],
       groups: [group(0), group(1)],
+      abstention: undefined,
     };
   }
 

@@ -70,6 +70,21 @@ test("dead servers are rows with their error, and without a quorum the exit is 7
   expect(run.err).toBe("");
 });
 
+test("a server that takes no part says why on its row (law 30)", async () => {
+  const fake = demo();
+  const abstention = { reason: "regressed", details: "it fell back; keep its folder" };
+  const status = { ...fake.status(), abstention };
+  fake.services.cluster.getStatus = () => Promise.resolve(ok(status));
+  const run = await runVerb(fake, ["status"]);
+  expect(run.out).toContain(
+    "1       s1:1     none    0  1m 5s  TAKES NO PART, regressed: it fell back; keep its folder",
+  );
+  const json = await runVerb(fake, ["status", "-o", "json"]);
+  expect(json.json()).toMatchObject({
+    servers: [{ serverId: 1, abstention: "regressed: it fell back; keep its folder" }],
+  });
+});
+
 test("when nobody answers, the screen says why, with exit 7", async () => {
   const run = await runVerb(demo(), ["status"], { servers: {}, endpoints: ["s8:1", "s9:1"] });
   expect(run.exit).toBe(7);

@@ -14,6 +14,8 @@ interface View {
   readonly leader?: number;
   readonly applied?: number;
   readonly reaches?: readonly number[];
+  /** Why it takes no part. */
+  readonly abstains?: string;
 }
 
 const SERVERS = [1, 2, 3];
@@ -21,6 +23,8 @@ const SERVERS = [1, 2, 3];
 /** What server `id` of three answers, for one group. */
 function answer(id: number, view: View = {}): ServerAnswer {
   const { role = "follower", term = 5, leader, applied = 100, reaches = SERVERS } = view;
+  const { abstains } = view;
+  const abstention = abstains === undefined ? undefined : { reason: abstains, details: "why" };
   const serverId = id as ServerId;
   const replicaIds = role === "leader" ? SERVERS : [id];
   const group: GroupStatus = {
@@ -66,6 +70,7 @@ function answer(id: number, view: View = {}): ServerAnswer {
         reachable: reaches.includes(one),
       })),
       groups: [group],
+      abstention,
     },
   };
 }
@@ -133,4 +138,18 @@ test("servers that an answer names are asked, too, unless they were or have answ
   expect(unaskedAddresses([LEADER, dead(2)])).toEqual(["s3:1"]);
   const sameByAnotherName = { ...answer(2, { leader: 1 }), address: "localhost:2" };
   expect(unaskedAddresses([LEADER, sameByAnotherName])).toEqual(["s3:1"]);
+});
+
+test("a server that takes no part is named, and counts for no group (law 30)", () => {
+  const idle = answer(3, { role: "leader", term: 9, leader: 3, abstains: "regressed" });
+  const health = clusterHealth([LEADER, answer(2, { leader: 1 }), idle]);
+  expect(health.verdict).toBe("degraded");
+  expect(health.canLose).toBe(0);
+  expect(health.groups).toMatchObject([{ leaderServerId: 1, term: 5, aliveReplicas: 2 }]);
+  expect(health.servers[2]).toMatchObject({
+    serverId: 3,
+    abstention: "regressed: why",
+    leads: [],
+    appliedLag: 0,
+  });
 });

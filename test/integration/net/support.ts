@@ -14,6 +14,7 @@ import type {
 import type { ServerId, Term } from "../../../src/base/brands.ts";
 import { createPeerNetwork, type PeerNetwork } from "../../../src/net/peer-network.ts";
 import type { PeerNetworkOptions } from "../../../src/net/peer-network.ts";
+import { type Standing, volatileStanding } from "../../../src/net/standing.ts";
 import type { AppendEntries, Envelope, Message } from "../../../src/raft/messages.ts";
 import type { Clock, ForwardAnswer, Logger, Timers } from "../../../src/replica/ports.ts";
 
@@ -90,22 +91,25 @@ export interface TestServer {
   readonly log: LogLine[];
 }
 
-export type StartOptions = Partial<Omit<PeerNetworkOptions, "self" | "peers">> & {
+export type StartOptions = Partial<Omit<PeerNetworkOptions, "self" | "peers" | "standing">> & {
   readonly self: number;
+  readonly storeUuid?: string;
+  readonly standing?: Partial<Standing>;
   readonly peers?: Readonly<Record<number, string>>;
 };
 
 const running = new Set<PeerNetwork>();
 
 /** Starts a server on a free port of the loopback. closeAll() ends it. */
-export async function startServer({ self, peers, ...rest }: StartOptions): Promise<TestServer> {
+export async function startServer(options: StartOptions): Promise<TestServer> {
+  const { self, peers, storeUuid = `store ${self}`, standing, ...rest } = options;
   const received: TestServer["received"] = [];
   const told: string[] = [];
   const logger = recordingLogger();
   const network = await createPeerNetwork({
     self: self as ServerId,
     clusterId: CLUSTER,
-    storeUuid: `store ${self}`,
+    standing: { ...volatileStanding(storeUuid), ...standing },
     listen: "127.0.0.1:0",
     peers: peerList(peers ?? {}),
     events: {

@@ -41,6 +41,14 @@ export class RealCluster {
 
   /** `config` is added to every server's. */
   static async start(count = 3, config: ExtraConfig = {}): Promise<RealCluster> {
+    const cluster = await RealCluster.prepare(count, config);
+    await Promise.all(cluster.servers.map(({ id }) => cluster.startServer(id)));
+    await cluster.waitReady();
+    return cluster;
+  }
+
+  /** Servers of which none was started yet. */
+  static async prepare(count: number, config: ExtraConfig = {}): Promise<RealCluster> {
     const dir = await mkdtemp(path.join(tmpdir(), "cadastre-test-"));
     const ports = await freePorts(count * 3);
     const servers = Array.from({ length: count }, (_, at) => ({
@@ -49,10 +57,7 @@ export class RealCluster {
       peer: `127.0.0.1:${ports[at * 3 + 1]}`,
       http: `127.0.0.1:${ports[at * 3 + 2]}`,
     }));
-    const cluster = new RealCluster(dir, servers, config);
-    await Promise.all(servers.map(({ id }) => cluster.startServer(id)));
-    await cluster.waitReady();
-    return cluster;
+    return new RealCluster(dir, servers, config);
   }
 
   get endpoints(): string[] {

@@ -1,5 +1,6 @@
 // Original file: proto/cadastre/peer/v1/peer.proto
 
+import type { Acknowledged as _cadastre_peer_v1_Acknowledged, Acknowledged__Output as _cadastre_peer_v1_Acknowledged__Output } from '../../../cadastre/peer/v1/Acknowledged.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Hello {
@@ -10,6 +11,7 @@ export interface Hello {
   'bootNonce'?: (string);
   'attempt'?: (number | string | Long);
   'storeUuid'?: (string);
+  'acknowledged'?: (_cadastre_peer_v1_Acknowledged)[];
 }
 
 export interface Hello__Output {
@@ -20,4 +22,5 @@ export interface Hello__Output {
   'bootNonce': (string);
   'attempt': (string);
   'storeUuid': (string);
+  'acknowledged': (_cadastre_peer_v1_Acknowledged__Output)[];
 }
