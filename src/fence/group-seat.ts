@@ -1,7 +1,8 @@
 /**
- * A seat in one group: what is driven around its lease keeper. The session is kept (session.ts) and
- * what is granted is taken over (take-over.ts); neither waits for the other or for the watch. After
- * every await the world is looked at anew.
+ * A seat in one group: what is driven around its lease keeper. The session is kept (session.ts),
+ * what is granted is taken over (take-over.ts), and what a successor was asked for is handed over
+ * (hand-over.ts); none waits for the others or for the watch. After every await the world is looked
+ * at anew.
  *
  * What a stop means: `stopped` is aborted, and from then on nothing here acts or serves.
  */
@@ -9,24 +10,32 @@
 import type { MonotonicMs, Revision } from "../base/brands.ts";
 import type { RangeEpoch, WatchFrame } from "../wire/api.ts";
 import type { EpochMemory } from "./epochs.ts";
+import { HandOvers } from "./hand-over.ts";
 import type { Hold } from "./hold.ts";
-import { type LeaseEvent, LeaseKeeper, type TimelessLeaseInput } from "./lease.ts";
+import { LeaseKeeper } from "./lease.ts";
+import type { LeaseEvent, TimelessLeaseInput } from "./lease-steps.ts";
 import type { EventRange } from "./seat-events.ts";
 import { GroupSession, type SessionContext } from "./session.ts";
 import { RANGES_PER_CALL, TakeOver } from "./take-over.ts";
+import { WorkInHand } from "./work.ts";
 
 /** How long a watch may lag behind a renewal's answer; a healthy one takes some ms. */
 const WATCH_LAG_MS = 1_000;
 
 export interface GroupSeatContext extends SessionContext {
   readonly epochs: EpochMemory;
+  /** How long what was admitted may take to end when a range is handed over. */
+  readonly drainMs: number;
 }
 
 export class GroupSeat {
   readonly keeper: LeaseKeeper;
+  /** What the guard has admitted here. */
+  readonly work: WorkInHand = new WorkInHand();
   readonly #with: GroupSeatContext;
   readonly #session: GroupSession;
   readonly #takeOver: TakeOver;
+  readonly #handOvers: HandOvers;
   #cancelClock: (() => void) | undefined;
   #cancelMending: (() => void) | undefined;
 
@@ -37,18 +46,26 @@ export class GroupSeat {
       step: (input) => this.#step(input),
       onOpened: () => this.#takeOver.wake(),
       onTold: (revision) => this.#mendWatch(revision),
-      onClosed: () => this.#takeOver.close(),
+      onClosed: () => {
+        this.#takeOver.close();
+        this.#handOvers.close();
+      },
     });
     this.#takeOver = new TakeOver(context, this.keeper, {
       step: (input) => void this.#step(input),
       onAccepted: () => this.#session.wake(),
       onNoSession: () => this.#session.wake(),
     });
+    this.#handOvers = new HandOvers(context, this.keeper, this.work, {
+      step: (input) => void this.#step(input),
+      onKept: () => this.#session.wake(),
+      mayGiveUp: () => this.#session.isRenewed,
+    });
   }
 
   /** Runs until stopped. Rejects only for a bug. */
   async run(): Promise<void> {
-    await Promise.all([this.#session.run(), this.#takeOver.run()]);
+    await Promise.all([this.#session.run(), this.#takeOver.run(), this.#handOvers.run()]);
     this.#cancelClock?.();
     this.#cancelMending?.();
   }
@@ -99,6 +116,7 @@ export class GroupSeat {
     const nowMs = this.#with.clock.nowMs();
     const events = this.keeper.step({ ...input, nowMs });
     for (const event of events) this.#tell(event, nowMs);
+    if (input.kind === "renewed") this.#handOvers.wake();
     this.#armClock(nowMs);
     return events;
   }
@@ -116,6 +134,12 @@ export class GroupSeat {
       case "accepted":
       case "expired":
         return emit({ kind, ...range });
+      case "handOverAsked":
+        return this.#handOvers.wake();
+      case "draining": {
+        const successorId = hold.handOver?.successorId ?? "";
+        return emit({ kind: "handingOver", successorId, remainingMs, ...range });
+      }
       case "held":
         return emit({ kind, again: event.again, remainingMs, ...range });
       case "suspect":

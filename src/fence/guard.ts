@@ -14,8 +14,9 @@ import { localRefusal } from "../client/errors.ts";
 import type { Clock } from "../client/ports.ts";
 import type { Descriptor, Refusal } from "../wire/api.ts";
 import type { EpochMemory } from "./epochs.ts";
-import { type Hold, holdKindAt, isServable } from "./hold.ts";
+import { type Hold, holdKindAt, isHolding } from "./hold.ts";
 import type { LeaseKeeper } from "./lease.ts";
+import type { WorkInHand } from "./work.ts";
 
 /** How long a client should wait for an owner that is about to serve. */
 const BEHIND_RETRY_MS = 50;
@@ -38,33 +39,44 @@ export interface Admission {
    * must not be given out as a success.
    */
   assertStillHeld(): Result<undefined, Refusal>;
+  /**
+   * To be called once, when nothing of the request goes on here: its result has left, or was given
+   * up. A range that is handed over waits for it, for a limited time. A second call does nothing.
+   */
+  finish(): void;
+}
+
+/** One group, as far as the guard looks at it. */
+export interface GuardedGroup {
+  readonly keeper: LeaseKeeper;
+  readonly work: WorkInHand;
 }
 
 /** What the guard looks at. */
 export interface GuardWorld {
   readonly clock: Clock;
   readonly epochs: EpochMemory;
-  readonly keepers: readonly LeaseKeeper[];
+  readonly groups: readonly GuardedGroup[];
   /** False once the seat has stopped: nothing is served any more. */
   isOpen(): boolean;
 }
 
 /**
  * Admits a request or refuses it: STALE_EPOCH (older than the range's), TRANSIENT (this node is
- * behind, or not ready yet), LOST_AUTHORITY (the lease ended), NOT_OWNER (another node's, its
- * descriptor attached when known).
+ * behind, not ready yet, or handing the range over), LOST_AUTHORITY (the lease ended), NOT_OWNER
+ * (another node's, its descriptor attached when known).
  */
 export function admit(world: GuardWorld, request: GuardRequest): Result<Admission, Refusal> {
-  for (const keeper of world.keepers) {
-    const hold = keeper.find(request.keyspace, request.key);
-    if (hold !== undefined) return admitUnderHold(world, keeper, hold, request);
+  for (const group of world.groups) {
+    const hold = group.keeper.find(request.keyspace, request.key);
+    if (hold !== undefined) return admitUnderHold(world, group, hold, request);
   }
   return failed(refuseUnheld(world, request));
 }
 
 function admitUnderHold(
   world: GuardWorld,
-  keeper: LeaseKeeper,
+  { keeper, work }: GuardedGroup,
   hold: Hold,
   request: GuardRequest,
 ): Result<Admission, Refusal> {
@@ -89,18 +101,23 @@ function admitUnderHold(
     const metadata = metadataOf(hold, request);
     return failed(localRefusal("LOST_AUTHORITY", message, { metadata }));
   }
+  if (kind === "draining" || kind === "closed") {
+    const to = hold.handOver?.successorId ?? "another node";
+    const message = `range ${rangeId} is being handed over to ${to}; try it again`;
+    return failed(behind(message, metadataOf(hold, request)));
+  }
   const { number } = hold;
   const assertStillHeld = (): Result<undefined, Refusal> => {
     const present = keeper.hold(rangeId);
     const isSame = present?.number === number && present.epoch === hold.epoch;
-    if (isSame && world.isOpen() && isServable(present, world.clock.nowMs())) return ok(undefined);
+    if (isSame && world.isOpen() && isHolding(present, world.clock.nowMs())) return ok(undefined);
     const message =
       `range ${rangeId} was not held to the end of the request, which may have been ` +
       `carried out; repeat it with the same operation id`;
     const metadata = metadataOf(hold, request);
     return failed(localRefusal("UNCERTAIN", message, { metadata }));
   };
-  return ok({ descriptor, epoch: hold.epoch, assertStillHeld });
+  return ok({ descriptor, epoch: hold.epoch, assertStillHeld, finish: work.begin(number) });
 }
 
 function metadataOf(hold: Hold, request: GuardRequest): Readonly<Record<string, string>> {
@@ -113,7 +130,7 @@ function refuseUnheld(world: GuardWorld, request: GuardRequest): Refusal {
   const { keyspace, key, epoch } = request;
   const remembered = world.epochs.highWater(keyspace, keySpan(key));
   let departed: Descriptor | undefined;
-  for (const keeper of world.keepers) {
+  for (const { keeper } of world.groups) {
     const { descriptor } = keeper.findDeparted(keyspace, key) ?? {};
     if (descriptor !== undefined && descriptor.epoch > (departed?.epoch ?? 0))
       departed = descriptor;

@@ -1,17 +1,18 @@
 /**
- * One range held under one epoch by this incarnation: its states, and the arithmetic of deadlines.
- *
+ * One range held under one epoch by this incarnation: states and deadlines (laws 10 and 12).
  *   granted   seen as ours; not accepted, or without a deadline yet: not served
  *   held      accepted, deadline ahead: served
  *   suspect   as held, but two renewals are overdue: served, time to shed long requests
+ *   draining  asked to hand over: nothing new is admitted, what was admitted may end
+ *   closed    drained, or out of time: nothing is made of it any more, while it is given up
  *   expired   the deadline has passed here; the service may still hold the lease for us: not served
  *   ended     over at the service, or given up: never served again under this epoch
  *
- * A range is served in held and suspect only (law 6). Proof of the deadline: research, section 6.
+ * Requests are admitted in held and suspect only (law 6), and may end in draining, too (law 12).
  */
 
 import { assert } from "../base/assert.ts";
-import type { Epoch, MonotonicMs } from "../base/brands.ts";
+import type { Epoch, MonotonicMs, Revision } from "../base/brands.ts";
 import { CLOCK_RATE_ERROR, GUARD_MS } from "../base/lease-timing.ts";
 import type { RangeRecord } from "../wire/api.ts";
 
@@ -22,7 +23,25 @@ assert(
   "the shortest lease outlasts two renewal intervals of a third each",
 );
 
-export type HoldKind = "granted" | "held" | "suspect" | "expired" | "ended";
+export type HoldKind =
+  | ("granted" | "held" | "suspect" | "draining")
+  | ("closed" | "expired" | "ended");
+
+/** The owner was asked to give the range up to a successor (law 12). */
+export interface AskedHandOver {
+  /** Names the request. */
+  readonly revision: Revision;
+  readonly successorId: string;
+  /** The guard is closed, and the directory may be told. */
+  readonly isDrained: boolean;
+}
+
+/** A range that is to be handed over, as the request for it names it. */
+export interface AskedRange {
+  readonly rangeId: string;
+  readonly epoch: Epoch;
+  readonly revision: Revision;
+}
 
 /** What a hold consists of; `kind` and `number` are kept by the lease keeper. */
 export interface Hold {
@@ -39,6 +58,9 @@ export interface Hold {
   readonly deadlineMs: MonotonicMs | undefined;
   /** When two renewals will be overdue; before the deadline. */
   readonly suspectAtMs: MonotonicMs | undefined;
+  readonly handOver: AskedHandOver | undefined;
+  /** Requests for a hand-over up to this one are over: taken back, or refused. */
+  readonly handOversOver: Revision;
 }
 
 /**
@@ -50,19 +72,45 @@ export function deadlineOf(firstSentMs: MonotonicMs, durationMs: number): Monoto
   return (firstSentMs + ownMs - GUARD_MS) as MonotonicMs;
 }
 
-/** What a hold is at a moment. Time alone leads from held over suspect to expired. */
+/** What a hold is at a moment. Time alone leads from held or draining over suspect to expired. */
 export function holdKindAt(
-  hold: Pick<Hold, "kind" | "accepted" | "deadlineMs" | "suspectAtMs">,
+  hold: Pick<Hold, "kind" | "accepted" | "deadlineMs" | "suspectAtMs" | "handOver">,
   nowMs: MonotonicMs,
 ): HoldKind {
   if (hold.kind === "ended") return "ended";
+  if (hold.handOver?.isDrained === true) return "closed";
   if (!hold.accepted || hold.deadlineMs === undefined) return "granted";
   if (nowMs >= hold.deadlineMs) return "expired";
+  if (hold.handOver !== undefined) return "draining";
   return hold.suspectAtMs !== undefined && nowMs >= hold.suspectAtMs ? "suspect" : "held";
 }
 
-/** Whether the range may be served at this moment. */
+/** Whether a request may be admitted at this moment. */
 export function isServable(hold: Hold, nowMs: MonotonicMs): boolean {
   const kind = holdKindAt(hold, nowMs);
   return kind === "held" || kind === "suspect";
+}
+
+/** Whether what was admitted may end at this moment, and its result leave. */
+export function isHolding(hold: Hold, nowMs: MonotonicMs): boolean {
+  return isServable(hold, nowMs) || holdKindAt(hold, nowMs) === "draining";
+}
+
+/**
+ * The hold after a record of it, as of a revision: asked to hand over by a newer request, or, if
+ * the guard has not closed for it yet, no longer asked.
+ */
+export function withAsked(hold: Hold, record: RangeRecord, asOf: Revision): Hold {
+  const { handOver, handOversOver } = hold;
+  const { handOverRevision: revision, successor } = record;
+  if (revision > (handOver?.revision ?? handOversOver) && successor !== undefined) {
+    const isDrained = handOver?.isDrained === true;
+    return { ...hold, handOver: { revision, successorId: successor.nodeId, isDrained } };
+  }
+  const isTakenBack =
+    handOver !== undefined &&
+    !handOver.isDrained &&
+    asOf >= handOver.revision &&
+    revision !== handOver.revision;
+  return isTakenBack ? { ...hold, handOver: undefined, handOversOver: handOver.revision } : hold;
 }

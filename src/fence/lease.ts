@@ -20,51 +20,18 @@ import type {
   RenewAnswer,
   WatchFrame,
 } from "../wire/api.ts";
-import { deadlineOf, type Hold, holdKindAt } from "./hold.ts";
+import {
+  type AskedHandOver,
+  type AskedRange,
+  deadlineOf,
+  type Hold,
+  holdKindAt,
+  withAsked,
+} from "./hold.ts";
 import { HoldTable } from "./hold-table.ts";
+import type { EndCause, LeaseEvent, LeaseInput } from "./lease-steps.ts";
 import { EXCEPTIONS_MAX, renewalEffect, type SentRenewal } from "./renewal.ts";
 import { WatchView } from "./watch-view.ts";
-
-/** Why a hold ended. */
-export type EndCause = "released" | "expired" | "successor" | "sessionEnded" | "refused";
-
-/** Everything that changes what is held. Each carries a reading of the process's clock. */
-export type LeaseInput = { readonly nowMs: MonotonicMs } & (
-  | { readonly kind: "clock" }
-  /** A whole frame of the watch by node id, of this group. */
-  | { readonly kind: "frame"; readonly frame: WatchFrame }
-  | { readonly kind: "sessionOpened"; readonly durations: readonly LeaseDuration[] }
-  /** The service says that the session is over: so is every lease under it. */
-  | { readonly kind: "sessionEnded" }
-  /** Accept of these epochs has committed. */
-  | { readonly kind: "accepted"; readonly ranges: readonly RangeEpoch[] }
-  /** The group says that it is not ours under this epoch. */
-  | { readonly kind: "refused"; readonly range: RangeEpoch; readonly revision: Revision }
-  | { readonly kind: "renewed"; readonly sent: SentRenewal; readonly answer: RenewAnswer }
-  /** A grant that this incarnation asked for itself; `firstSentMs` as in a renewal. */
-  | {
-      readonly kind: "grantAnswered";
-      readonly firstSentMs: MonotonicMs;
-      readonly answer: GrantAnswer;
-    }
-  /** Given up here, before the directory is told. */
-  | { readonly kind: "released"; readonly rangeIds: readonly string[] }
-);
-
-/** An input before its clock reading; of each member, so that the union stays one. */
-export type TimelessLeaseInput = WithoutTime<LeaseInput>;
-type WithoutTime<Input> = Input extends unknown ? Omit<Input, "nowMs"> : never;
-
-/** What an input has changed. */
-export type LeaseEvent =
-  | { readonly kind: "granted"; readonly hold: Hold }
-  | { readonly kind: "accepted"; readonly hold: Hold }
-  /** Served from now on; `again`: after a lapse that only happened here. */
-  | { readonly kind: "held"; readonly hold: Hold; readonly again: boolean }
-  | { readonly kind: "extended"; readonly rangeIds: readonly string[] }
-  | { readonly kind: "suspect"; readonly hold: Hold }
-  | { readonly kind: "expired"; readonly hold: Hold }
-  | { readonly kind: "ended"; readonly hold: Hold; readonly why: EndCause };
 
 export class LeaseKeeper {
   readonly owner: Owner;
@@ -127,7 +94,8 @@ export class LeaseKeeper {
   nextChangeMs(): MonotonicMs | undefined {
     let next: MonotonicMs | undefined;
     for (const { kind, suspectAtMs, deadlineMs } of this.#holds.all()) {
-      const at = kind === "held" ? suspectAtMs : kind === "suspect" ? deadlineMs : undefined;
+      const isLate = kind === "suspect" || kind === "draining";
+      const at = kind === "held" ? suspectAtMs : isLate ? deadlineMs : undefined;
       if (at !== undefined && (next === undefined || at < next)) next = at;
     }
     return next;
@@ -167,6 +135,22 @@ export class LeaseKeeper {
       case "released":
         this.#onReleased(input.rangeIds, events);
         break;
+      case "drained":
+        for (const hold of this.#asked(input.ranges)) {
+          this.#holds.put({ ...hold, handOver: { ...hold.handOver, isDrained: true } });
+        }
+        break;
+      case "handedOver":
+        for (const hold of this.#asked(input.ranges)) {
+          this.#end(hold, "handedOver", input.revision, events);
+        }
+        break;
+      case "handOverRefused":
+        for (const hold of this.#asked(input.ranges)) {
+          const handOversOver = hold.handOver.revision;
+          this.#holds.put({ ...hold, handOver: undefined, handOversOver });
+        }
+        break;
     }
     this.#passTime(nowMs, events);
     return events;
@@ -178,29 +162,34 @@ export class LeaseKeeper {
       const kind = holdKindAt(hold, nowMs);
       if (kind === hold.kind) continue;
       const wasServed = hold.kind === "held" || hold.kind === "suspect";
-      const again = hold.kind === "expired";
-      const number = again ? this.#nextNumber++ : hold.number;
+      const isServed = kind === "held" || kind === "suspect";
+      // It was not held in between, and what was admitted before must not count as held all along.
+      const wasLost = hold.kind === "expired" || hold.kind === "closed";
+      const isBroken = wasLost && (isServed || kind === "draining");
+      const number = isBroken ? this.#nextNumber++ : hold.number;
       const changed: Hold = { ...hold, kind, number };
       this.#holds.put(changed);
-      const isServed = kind === "held" || kind === "suspect";
+      const again = hold.kind !== "granted";
       if (isServed && !wasServed) events.push({ kind: "held", hold: changed, again });
-      if (kind === "expired") events.push({ kind: "expired", hold: changed });
-      else if (kind === "suspect") events.push({ kind: "suspect", hold: changed });
+      if (kind === "expired" || kind === "suspect" || kind === "draining") {
+        events.push({ kind, hold: changed });
+      }
     }
   }
 
   #onFrame(frame: WatchFrame, events: LeaseEvent[]): void {
-    for (const { rangeId, record, cause } of this.#view.apply(frame)) {
+    for (const { rangeId, record, asOf: at, cause } of this.#view.apply(frame)) {
       const hold = this.#holds.get(rangeId);
       if (record === undefined) {
         // A grant that we asked for can be newer than this frame.
         const asOf = this.#view.asOf;
         if (hold !== undefined && asOf !== undefined && hold.epoch <= asOf) {
-          this.#end(hold, cause, undefined, events);
+          const isOurDoing = cause === "released" && hold.handOver?.isDrained === true;
+          this.#end(hold, isOurDoing ? "handedOver" : cause, undefined, events);
         }
         continue;
       }
-      this.#onOurs(record, events);
+      this.#onOurs(record, at, events);
     }
     if (frame.kind === "snapshot") this.#endWhatIsNotShown(events);
     this.#forgetEnded();
@@ -217,15 +206,15 @@ export class LeaseKeeper {
     }
   }
 
-  /** The record says that the range is ours. */
-  #onOurs(record: RangeRecord, events: LeaseEvent[]): void {
+  /** The record says that the range is ours, as of this revision. */
+  #onOurs(record: RangeRecord, asOf: Revision, events: LeaseEvent[]): void {
     const { rangeId, epoch } = record.descriptor;
     const ended = this.#endedEpochs.get(rangeId);
     if (ended !== undefined && epoch <= ended.epoch) return;
     const hold = this.#holds.get(rangeId);
     if (hold !== undefined && hold.epoch > epoch) return;
     if (hold?.epoch === epoch) {
-      this.#holds.put({ ...hold, record });
+      this.#noteAsked({ ...hold, record }, record, asOf, events);
       return;
     }
     if (hold !== undefined) this.#end(hold, "expired", undefined, events);
@@ -237,9 +226,30 @@ export class LeaseKeeper {
       accepted: false,
       deadlineMs: undefined,
       suspectAtMs: undefined,
+      handOver: undefined,
+      handOversOver: 0 as Revision,
     };
     this.#holds.put(granted);
     events.push({ kind: "granted", hold: granted });
+    this.#noteAsked(granted, record, asOf, events);
+  }
+
+  #noteAsked(hold: Hold, record: RangeRecord, asOf: Revision, events: LeaseEvent[]): void {
+    const changed = withAsked(hold, record, asOf);
+    this.#holds.put(changed);
+    const isNews = changed.handOver?.revision !== hold.handOver?.revision;
+    if (isNews && changed.handOver !== undefined) {
+      events.push({ kind: "handOverAsked", hold: changed });
+    }
+  }
+
+  /** Those of the ranges whose hand-over is still the one that is meant. */
+  #asked(ranges: readonly AskedRange[]): (Hold & { readonly handOver: AskedHandOver })[] {
+    return ranges.flatMap(({ rangeId, epoch, revision }) => {
+      const hold = this.#holds.get(rangeId);
+      const handOver = hold?.epoch === epoch ? hold.handOver : undefined;
+      return hold !== undefined && handOver?.revision === revision ? [{ ...hold, handOver }] : [];
+    });
   }
 
   #onAccepted({ rangeId, epoch }: RangeEpoch, events: LeaseEvent[]): void {
@@ -258,6 +268,11 @@ export class LeaseKeeper {
       const hold = this.#holds.get(rangeId);
       if (hold?.epoch === epoch) this.#end(hold, why, answer.header.revision, events);
     }
+    for (const { range, revision } of effect.successors) {
+      const { rangeId, epoch } = range.descriptor;
+      const hold = this.#holds.get(rangeId);
+      if (hold?.epoch === epoch) this.#noteAsked(hold, range, revision, events);
+    }
     const rangeIds: string[] = [];
     for (const { rangeId, epoch, durationMs, renewIntervalMs } of effect.extended) {
       const hold = this.#holds.get(rangeId);
@@ -273,7 +288,7 @@ export class LeaseKeeper {
       const { epoch, keyspace, owner, rangeId } = range.descriptor;
       if (kind !== "granted" || owner === undefined || !this.#isOurs(owner)) continue;
       const isNewerThanView = this.#view.asOf === undefined || epoch > this.#view.asOf;
-      if (isNewerThanView) this.#onOurs(range, events);
+      if (isNewerThanView) this.#onOurs(range, answer.header.revision, events);
       const hold = this.#holds.get(rangeId);
       if (hold?.epoch !== epoch) continue;
       const renewIntervalMs = this.#durations.get(keyspace)?.renewIntervalMs ?? leaseDurationMs / 3;

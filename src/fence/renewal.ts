@@ -35,6 +35,8 @@ export interface RenewalEffect {
     readonly epoch: Epoch;
     readonly why: "released" | "expired";
   }[];
+  /** Successors set or taken back in (asOf, revision], the last change of each range. */
+  readonly successors: readonly HoldChange[];
 }
 
 interface ViewEntry {
@@ -53,7 +55,11 @@ export function renewalEffect(
   if (!areInOrder(answer.changes, sent.asOf, revision)) return undefined;
   const view = new Map([...sent.view].map(([rangeId, record]) => [rangeId, entryOf(record)]));
   const ended: RenewalEffect["ended"][number][] = [];
+  const successors = new Map<string, HoldChange>();
   for (const change of answer.changes) {
+    if (change.kind === "successorSet" || change.kind === "successorLifted") {
+      successors.set(change.range.descriptor.rangeId, change);
+    }
     const end = applyChange(view, change);
     if (end !== undefined) ended.push(end);
   }
@@ -66,7 +72,7 @@ export function renewalEffect(
     const { durationMs, renewIntervalMs } = duration;
     extended.push({ rangeId, epoch: entry.epoch, durationMs, renewIntervalMs });
   }
-  return { extended, ended };
+  return { extended, ended, successors: [...successors.values()] };
 }
 
 function areInOrder(changes: readonly HoldChange[], asOf: Revision, revision: Revision): boolean {

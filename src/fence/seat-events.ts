@@ -6,7 +6,7 @@ import type { Epoch, GroupId, Incarnation, MonotonicMs, Revision } from "../base
 import type { Span } from "../base/span.ts";
 import type { CoordinationError } from "../client/errors.ts";
 import type { Reason } from "../wire/errors.ts";
-import type { EndCause } from "./lease.ts";
+import type { EndCause } from "./lease-steps.ts";
 
 /** The range that an event is about. */
 export interface EventRange {
@@ -39,7 +39,7 @@ export type SeatEvent = { readonly atMs: MonotonicMs } & (
   | ({ readonly kind: "granted" } & EventRange)
   /** The directory has recorded that the epoch is durable here. */
   | ({ readonly kind: "accepted" } & EventRange)
-  /** Served from now on; `again`: after a lapse that only happened here. */
+  /** Served from now on; `again`: after a lapse or a hand-over that only happened here. */
   | ({ readonly kind: "held"; readonly again: boolean; readonly remainingMs: number } & EventRange)
   | {
       readonly kind: "renewed";
@@ -65,6 +65,12 @@ export type SeatEvent = { readonly atMs: MonotonicMs } & (
       /** Until the last deadline. */
       readonly remainingMs: number;
     }
+  /** A successor was asked for: nothing new is admitted, what was admitted may end (law 12). */
+  | ({
+      readonly kind: "handingOver";
+      readonly successorId: string;
+      readonly remainingMs: number;
+    } & EventRange)
   /** Still served, but two renewals are overdue. */
   | ({ readonly kind: "suspect"; readonly remainingMs: number } & EventRange)
   /** No longer served: decided here, with no message from anywhere. */

@@ -30,6 +30,7 @@ import {
 } from "./seat-events.ts";
 
 const REGISTER_DEADLINE_MS = 30_000;
+const DRAIN_MS = 5_000;
 
 /** What a seat is made of. */
 export interface SeatOptions {
@@ -61,6 +62,11 @@ export interface SeatOptions {
   readonly freshNonce: () => number;
   /** Jitter; by default seeded from the node id. */
   readonly prng?: Prng | undefined;
+  /**
+   * How long what was admitted may take to end when a range is handed over, in ms; default 5,000,
+   * and never longer than the lease. After it the range is closed, and results are refused.
+   */
+  readonly drainMs?: number | undefined;
   /** For the registration, in ms; default 30,000. */
   readonly registerDeadlineMs?: number | undefined;
   /** Closes the seat, releasing nothing. */
@@ -120,7 +126,7 @@ export class Seat {
   readonly #running: Promise<unknown>;
 
   constructor(options: SeatOptions, registered: RegisterAnswer) {
-    const { clock, epochs, freshNonce, nodeId, timers, client } = options;
+    const { clock, drainMs = DRAIN_MS, epochs, freshNonce, nodeId, timers, client } = options;
     this.#options = options;
     this.nodeId = nodeId;
     this.incarnation = registered.incarnation;
@@ -132,14 +138,13 @@ export class Seat {
     const fail = (reason: Reason, message: string): void => this.#stop(reason, message);
     this.#groups = registered.shardGroups.map((group) => {
       const prng = this.#prng.clone();
-      const world = { client, clock, timers, prng, epochs, freshNonce };
+      const world = { client, clock, timers, prng, epochs, freshNonce, drainMs };
       return new GroupSeat({ ...world, owner, group, stopped, emit, refreshView, fail });
     });
-    const keepers = this.#groups.map((group) => group.keeper);
     this.#guardWorld = {
       clock,
       epochs,
-      keepers,
+      groups: this.#groups,
       isOpen: () => !stopped.aborted,
     };
     const { incarnation, predecessor, proven, shardGroups } = registered;

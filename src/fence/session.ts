@@ -13,7 +13,8 @@ import type { Clock, Timers } from "../client/ports.ts";
 import { sleep, Waker } from "../client/wait.ts";
 import type { Owner } from "../wire/api.ts";
 import type { Reason } from "../wire/errors.ts";
-import type { LeaseEvent, LeaseKeeper, TimelessLeaseInput } from "./lease.ts";
+import type { LeaseKeeper } from "./lease.ts";
+import type { LeaseEvent, TimelessLeaseInput } from "./lease-steps.ts";
 import { type LinedRenewal, RenewalLine } from "./renewal-line.ts";
 import type { SentRenewal } from "./renewal.ts";
 import { refusedEvent, type TimelessSeatEvent } from "./seat-events.ts";
@@ -72,6 +73,7 @@ export class GroupSession {
   readonly #line: RenewalLine;
   /** A renewal had no view to send, or one that was too old: this old. */
   #awaitsView = false;
+  #isRenewed = false;
   #tooOldAsOf: Revision | undefined;
 
   constructor(context: SessionContext, keeper: LeaseKeeper, events: SessionEvents) {
@@ -80,6 +82,11 @@ export class GroupSession {
     this.#on = events;
     this.#backoff = new Backoff(context.prng);
     this.#line = new RenewalLine(context.freshNonce);
+  }
+
+  /** A renewal of this process has been answered. */
+  get isRenewed(): boolean {
+    return this.#isRenewed;
   }
 
   /** Renews now, instead of when the interval is over. */
@@ -163,6 +170,7 @@ export class GroupSession {
       if (stopped.aborted) return { kind: "sessionOver" };
       this.#backoff.reset();
       this.#line.noteAnswered(pair);
+      this.#isRenewed = true;
       const events = this.#on.step({ kind: "renewed", sent, answer });
       const told = answer.changes.at(-1)?.revision;
       if (told !== undefined) this.#on.onTold(told);

@@ -17,7 +17,8 @@ import type { ItemOutcome, Owner, RangeEpoch } from "../wire/api.ts";
 import type { Reason } from "../wire/errors.ts";
 import type { EpochMemory } from "./epochs.ts";
 import type { Hold } from "./hold.ts";
-import type { LeaseKeeper, TimelessLeaseInput } from "./lease.ts";
+import type { LeaseKeeper } from "./lease.ts";
+import type { TimelessLeaseInput } from "./lease-steps.ts";
 import { refusedEvent, type TimelessSeatEvent } from "./seat-events.ts";
 
 /** The directory's bound on the ranges of one Accept or Release. */

@@ -14,6 +14,8 @@ const DEPARTED_MAX = 1_024;
 export interface ViewChange {
   readonly rangeId: string;
   readonly record: RangeRecord | undefined;
+  /** The revision as of which it is so. */
+  readonly asOf: Revision;
   /** Why it is no longer ours. */
   readonly cause: "released" | "expired" | "successor";
 }
@@ -69,7 +71,7 @@ export class WatchView {
           if (revision <= asOf) continue;
           this.#asOf = revision;
           for (const [rangeId, change] of outcomes(ofRevision)) {
-            changes.push(...this.#change(rangeId, change));
+            changes.push(...this.#change(rangeId, change, revision));
           }
         }
         return changes;
@@ -86,28 +88,29 @@ export class WatchView {
       const { rangeId } = record.descriptor;
       if (!this.#isOurs(record)) continue;
       this.#ours.set(rangeId, record);
-      changes.push({ rangeId, record, cause: "expired" });
+      changes.push({ rangeId, record, asOf: revision, cause: "expired" });
     }
     for (const rangeId of before.keys()) {
       if (this.#ours.has(rangeId)) continue;
-      changes.push({ rangeId, record: undefined, cause: "expired" });
+      changes.push({ rangeId, record: undefined, asOf: revision, cause: "expired" });
     }
     return changes;
   }
 
-  #change(rangeId: string, change: RangeChange): readonly ViewChange[] {
+  #change(rangeId: string, change: RangeChange, asOf: Revision): readonly ViewChange[] {
     const { before, after } = change;
     if (after !== undefined && this.#isOurs(after)) {
       this.#ours.set(rangeId, after);
       this.#departed.delete(rangeId);
-      return [{ rangeId, record: after, cause: "expired" }];
+      return [{ rangeId, record: after, asOf, cause: "expired" }];
     }
     const wasOurs = this.#ours.delete(rangeId);
     if (after !== undefined && (wasOurs || this.#departed.has(rangeId))) this.#depart(after);
     if (!wasOurs) return [];
-    if (change.cause === "released") return [{ rangeId, record: undefined, cause: "released" }];
     const isTaken = before?.successor !== undefined || after?.descriptor.owner !== undefined;
-    return [{ rangeId, record: undefined, cause: isTaken ? "successor" : "expired" }];
+    const taken = isTaken ? "successor" : "expired";
+    const cause = change.cause === "released" ? "released" : taken;
+    return [{ rangeId, record: undefined, asOf, cause }];
   }
 
   #depart(record: RangeRecord): void {

@@ -57,7 +57,12 @@ export class FakeDirectory {
 
   /** An operator grants one of the two ranges. */
   async grant(index: number, node = "n1"): Promise<void> {
-    this.#change(() => this.model.grant(index, node));
+    await this.act(() => this.model.grant(index, node));
+  }
+
+  /** Something happens at the service. */
+  async act(run: () => void): Promise<void> {
+    this.#change(run);
     await this.clock.settle();
   }
 
@@ -140,9 +145,11 @@ export class FakeDirectory {
         });
       case "release":
         return this.#entry(() => {
-          const { ranges } = request as api.RangeEpochsRequest;
-          const outcomes = ranges.map((one) => this.#judge(one));
-          for (const { rangeId, epoch } of ranges) model.release(rangeId, epoch);
+          const { ranges } = request as api.ReleaseRequest;
+          const outcomes = ranges.map(({ rangeId, epoch, handOverRevision }) => {
+            const refused = model.release(rangeId, epoch, handOverRevision);
+            return { rangeId, refused, currentEpoch: epoch };
+          });
           return ok({ header: header({ revision: model.revision }), outcomes });
         });
       default:

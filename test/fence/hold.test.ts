@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { GUARD_MS } from "../../src/base/lease-timing.ts";
 import { deadlineOf, type HoldKind, isServable } from "../../src/fence/hold.ts";
-import type { LeaseEvent } from "../../src/fence/lease.ts";
+import type { LeaseEvent } from "../../src/fence/lease-steps.ts";
 import { change, changesFrame, snapshotFrame } from "../client/support.ts";
 import { Bench, epoch, holdChange, ms, ours, renewAnswer, revision } from "./support.ts";
 
@@ -26,16 +26,31 @@ const REACH: Record<HoldKind, (bench: Bench) => void> = {
     REACH.held(bench);
     bench.at(SUSPECT_AT).step({ kind: "clock" });
   },
+  draining: (bench) => {
+    REACH.held(bench);
+    bench.step({ kind: "frame", frame: changesFrame([[6, [askedAt(6)]]]) });
+  },
+  closed: (bench) => {
+    REACH.draining(bench);
+    bench.step({ kind: "drained", ranges: [ASKED] });
+  },
   expired: (bench) => {
     REACH.held(bench);
     bench.at(EXPIRED_AT).step({ kind: "clock" });
   },
+  // By a renewal's answer: the watch lags, and may still show the range as ours.
   ended: (bench) => {
     REACH.held(bench);
-    const gone = change("expired", ours(5), { ...ours(5), descriptor: unowned() });
-    bench.step({ kind: "frame", frame: changesFrame([[6, [gone]]]) });
+    EVENTS["end in a renewal's answer"](bench);
   },
 };
+
+/** The hand-over that the states and events below are about. */
+const ASKED = { ...RANGE, revision: revision(6) };
+
+function askedAt(handOver: number): ReturnType<typeof change> {
+  return change("successorSet", ours(5), ours(5, { successor: "n2", handOver }));
+}
 
 function unowned(): ReturnType<typeof ours>["descriptor"] {
   return { ...ours(5).descriptor, owner: undefined };
@@ -69,6 +84,16 @@ const EVENTS = {
   "session ended": (bench: Bench) => bench.step({ kind: "sessionEnded" }),
   "accept refused": (bench: Bench) =>
     bench.step({ kind: "refused", range: RANGE, revision: revision(8) }),
+  "asked to hand over": (bench: Bench) =>
+    bench.step({ kind: "frame", frame: changesFrame([[8, [askedAt(8)]]]) }),
+  "taken back": (bench: Bench) => {
+    const lifted = change("successorLifted", ours(5, { successor: "n2", handOver: 6 }), ours(5));
+    return bench.step({ kind: "frame", frame: changesFrame([[8, [lifted]]]) });
+  },
+  drained: (bench: Bench) => bench.step({ kind: "drained", ranges: [ASKED] }),
+  "hand-over refused": (bench: Bench) => bench.step({ kind: "handOverRefused", ranges: [ASKED] }),
+  "handed over": (bench: Bench) =>
+    bench.step({ kind: "handedOver", ranges: [ASKED], revision: revision(9) }),
 } satisfies Record<string, (bench: Bench) => readonly LeaseEvent[]>;
 type EventName = keyof typeof EVENTS;
 
@@ -80,6 +105,15 @@ const ENDS = {
   "accept refused": "ended",
 } as const;
 
+/** Words about a hand-over that this hold knows nothing of. */
+const UNASKED = (kind: HoldKind) =>
+  ({
+    "taken back": kind,
+    drained: kind,
+    "hand-over refused": kind,
+    "handed over": kind,
+  }) as const;
+
 /** Total: every state, every event. */
 const TABLE: Record<HoldKind, Record<EventName, HoldKind>> = {
   granted: {
@@ -87,6 +121,8 @@ const TABLE: Record<HoldKind, Record<EventName, HoldKind>> = {
     extended: "granted",
     "two renewals overdue": "granted",
     "deadline passed": "granted",
+    "asked to hand over": "granted",
+    ...UNASKED("granted"),
     ...ENDS,
   },
   held: {
@@ -94,6 +130,8 @@ const TABLE: Record<HoldKind, Record<EventName, HoldKind>> = {
     extended: "held",
     "two renewals overdue": "suspect",
     "deadline passed": "expired",
+    "asked to hand over": "draining",
+    ...UNASKED("held"),
     ...ENDS,
   },
   suspect: {
@@ -101,6 +139,32 @@ const TABLE: Record<HoldKind, Record<EventName, HoldKind>> = {
     extended: "held",
     "two renewals overdue": "suspect",
     "deadline passed": "expired",
+    "asked to hand over": "draining",
+    ...UNASKED("suspect"),
+    ...ENDS,
+  },
+  draining: {
+    accepted: "draining",
+    extended: "draining",
+    "two renewals overdue": "draining",
+    "deadline passed": "expired",
+    "asked to hand over": "draining",
+    "taken back": "held",
+    drained: "closed",
+    "hand-over refused": "held",
+    "handed over": "ended",
+    ...ENDS,
+  },
+  closed: {
+    accepted: "closed",
+    extended: "closed",
+    "two renewals overdue": "closed",
+    "deadline passed": "closed",
+    "asked to hand over": "closed",
+    "taken back": "closed",
+    drained: "closed",
+    "hand-over refused": "held",
+    "handed over": "ended",
     ...ENDS,
   },
   expired: {
@@ -108,6 +172,8 @@ const TABLE: Record<HoldKind, Record<EventName, HoldKind>> = {
     extended: "held",
     "two renewals overdue": "expired",
     "deadline passed": "expired",
+    "asked to hand over": "expired",
+    ...UNASKED("expired"),
     ...ENDS,
   },
   ended: {
@@ -115,6 +181,8 @@ const TABLE: Record<HoldKind, Record<EventName, HoldKind>> = {
     extended: "ended",
     "two renewals overdue": "ended",
     "deadline passed": "ended",
+    "asked to hand over": "ended",
+    ...UNASKED("ended"),
     ...ENDS,
   },
 };
@@ -140,7 +208,8 @@ test.each(CASES)("%s, then %s: %s", (state, name, expected) => {
   );
   // A lapse shows in the hold's number, and nothing else changes it.
   if (after !== undefined) {
-    expect(after.number !== before?.number).toBe(state === "expired" && expected === "held");
+    const wasLost = state === "expired" || state === "closed";
+    expect(after.number !== before?.number).toBe(wasLost && expected === "held");
   }
 });
 
@@ -162,4 +231,47 @@ test("the deadline counts from the first send, less the clocks' error and the gu
   expect(deadlineMs).toBeCloseTo(1_000 + (LEASE_MS * 0.99) / 1.01 - GUARD_MS, 6);
   // An answer after a whole lease grants nothing.
   expect(deadlineMs).toBeLessThan(1_000 + LEASE_MS);
+});
+
+test("a word on an earlier request moves nothing that was closed for a later one (law 12)", () => {
+  for (const kind of ["handOverRefused", "drained"] as const) {
+    const bench = new Bench();
+    REACH.closed(bench);
+    bench.step({ kind: "frame", frame: changesFrame([[8, [askedAt(8)]]]) });
+    expect(bench.kinds({ kind, ranges: [ASKED] })).toEqual([]);
+    expect(bench.keeper.hold("r1")).toMatchObject({
+      kind: "closed",
+      handOver: { revision: 8, isDrained: true },
+    });
+  }
+});
+
+test("a request that was taken back is not taken for news when an older word of it comes late", () => {
+  const bench = new Bench();
+  REACH.draining(bench);
+  const sent = bench.keeper.renewal(ms(0));
+  if (sent === undefined) throw new Error("there is a view to renew");
+  EVENTS["taken back"](bench);
+  const record = ours(5, { successor: "n2", handOver: 6 });
+  const answer = renewAnswer(7, [holdChange("successorSet", 7, record)]);
+  bench.step({ kind: "renewed", sent, answer });
+  expect(bench.keeper.hold("r1")?.kind).toBe("held");
+});
+
+test("a request that a renewal has told of is not taken back by an older frame", () => {
+  const bench = new Bench();
+  REACH.held(bench);
+  const sent = bench.keeper.renewal(ms(0));
+  if (sent === undefined) throw new Error("there is a view to renew");
+  const record = ours(5, { successor: "n2", handOver: 9 });
+  const answer = renewAnswer(20, [holdChange("successorSet", 9, record)]);
+  bench.step({ kind: "renewed", sent, answer });
+  expect(bench.keeper.hold("r1")?.kind).toBe("draining");
+  const before = change("accepted", ours(5), ours(5));
+  const frame = changesFrame([
+    [8, [before]],
+    [9, [change("successorSet", ours(5), record)]],
+  ]);
+  expect(bench.kinds({ kind: "frame", frame })).toEqual([]);
+  expect(bench.keeper.hold("r1")?.kind).toBe("draining");
 });

@@ -50,7 +50,16 @@ test("what ended within the answer is reported and not extended", () => {
       { rangeId: "r1", epoch: 5, why: "expired" },
       { rangeId: "r2", epoch: 6, why: "released" },
     ],
+    successors: [],
   });
+});
+
+test("the last word on each successor in the answer is told (law 12)", () => {
+  const asked = (at: number): HoldChange =>
+    holdChange("successorSet", at, ours(5, { end: "m", successor: "n2", handOver: at }));
+  const changes = [asked(11), holdChange("successorLifted", 12, R1), asked(13)];
+  const effect = renewalEffect(sentWith(), renewAnswer(20, changes));
+  expect(effect?.successors).toEqual([changes[2]]);
 });
 
 test("a range that is not in the view and was granted later is not extended", () => {

@@ -16,6 +16,8 @@ interface ModelRange {
   node: string | undefined;
   deadlineMs: number;
   successor: string | undefined;
+  /** When the owner was asked to hand over to it; 0: it was not. */
+  handOver: number;
 }
 
 export class ServiceModel {
@@ -31,6 +33,7 @@ export class ServiceModel {
       node: undefined,
       deadlineMs: 0,
       successor: undefined,
+      handOver: 0,
     },
     {
       id: "r1",
@@ -40,6 +43,7 @@ export class ServiceModel {
       node: undefined,
       deadlineMs: 0,
       successor: undefined,
+      handOver: 0,
     },
   ];
   /** Frames that the watch of node n1 has not delivered yet. */
@@ -49,8 +53,8 @@ export class ServiceModel {
   #changes: api.RangeChange[] = [];
 
   record(range: ModelRange): api.RangeRecord {
-    const { epoch, id, start, end, node, successor } = range;
-    const fields = { id, start, end, epoch, node, revision: this.revision };
+    const { epoch, id, start, end, node, successor, handOver } = range;
+    const fields = { id, start, end, epoch, node, handOver, revision: this.revision };
     return record(successor === undefined ? fields : { ...fields, successor });
   }
 
@@ -71,13 +75,14 @@ export class ServiceModel {
   }
 
   /** An unowned range is granted; for an owned one the successor is recorded. */
-  grant(index: number, node: string): void {
+  grant(index: number, node: string, handOver = false): void {
     this.#entry(() => {
       const range = this.#range(index);
       if (range.node === undefined) return this.#grant(range, node);
       if (range.node === node || range.successor !== undefined) return;
       this.#change(range, "successorSet", () => {
         range.successor = node;
+        range.handOver = handOver ? this.revision : 0;
       });
     });
   }
@@ -88,15 +93,26 @@ export class ServiceModel {
       if (range.successor === undefined) return;
       this.#change(range, "successorLifted", () => {
         range.successor = undefined;
+        range.handOver = 0;
       });
     });
   }
 
-  release(id: string, epoch: number): void {
+  /** By n1. With `handOver`, only for the successor that was asked for then. */
+  release(id: string, epoch: number, handOver = 0): api.ItemOutcome["refused"] {
+    let refused: api.ItemOutcome["refused"];
     this.#entry(() => {
       const range = this.ranges.find((one) => one.id === id);
-      if (range?.node === "n1" && range.epoch === epoch) this.#end(range, "released");
+      if (range?.epoch !== epoch) refused = "STALE_EPOCH";
+      else if (range.node !== "n1") refused = "NOT_OWNER";
+      else if (handOver !== 0 && range.handOver !== handOver) refused = "NO_SUCCESSOR";
+      else {
+        const { successor } = range;
+        this.#end(range, "released");
+        if (successor !== undefined) this.#grant(range, successor);
+      }
     });
+    return refused;
   }
 
   renew(sent: SentRenewal): api.RenewAnswer {
@@ -162,6 +178,7 @@ export class ServiceModel {
       range.epoch = this.revision;
       range.deadlineMs = this.logTimeMs + LEASE_MS;
       range.successor = undefined;
+      range.handOver = 0;
     });
   }
 
@@ -169,6 +186,7 @@ export class ServiceModel {
     this.#change(range, kind, () => {
       range.node = undefined;
       range.successor = undefined;
+      range.handOver = 0;
     });
   }
 

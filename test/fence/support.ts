@@ -4,7 +4,8 @@ import type { Epoch, GroupId, Incarnation, MonotonicMs, Revision } from "../../s
 import type { Span } from "../../src/base/span.ts";
 import { EpochMap } from "../../src/fence/epoch-map.ts";
 import type { EpochMemory, RememberedEpoch } from "../../src/fence/epochs.ts";
-import { type LeaseEvent, LeaseKeeper, type TimelessLeaseInput } from "../../src/fence/lease.ts";
+import { LeaseKeeper } from "../../src/fence/lease.ts";
+import type { LeaseEvent, TimelessLeaseInput } from "../../src/fence/lease-steps.ts";
 import type * as api from "../../src/wire/api.ts";
 import { header, record, type RecordFields } from "../client/support.ts";
 

@@ -202,6 +202,7 @@ function coveredBy(event: SeatEvent): readonly Covered[] {
     case "granted":
     case "accepted":
     case "sessionClosed":
+    case "handingOver":
     case "suspect":
     case "refused":
     case "ended":

@@ -1,5 +1,6 @@
 // `cadastre grant`: gives ranges to storage nodes, spread in contiguous blocks; on an owned range
-// it records a successor. `--withdraw` takes a recorded successor back.
+// it records a successor, and with `--hand-over` asks the owner to stop for it. `--withdraw` takes
+// a recorded successor back.
 import type { Command } from "commander";
 import { Option } from "commander";
 import { type Span, WHOLE_SPAN } from "../../base/span.ts";
@@ -35,6 +36,7 @@ interface GrantVerbOptions {
   readonly all?: boolean;
   readonly to?: readonly string[];
   readonly onlyUnowned?: boolean;
+  readonly handOver?: boolean;
   readonly withdraw?: boolean;
 }
 
@@ -46,7 +48,7 @@ export function grantCommand(world: VerbWorld): CommandModule {
         .description(
           "Give ranges to storage nodes. Several nodes get contiguous blocks of ranges whose " +
             "sizes differ by one at most. An owned range gets a successor, which takes over " +
-            "when the present lease ends.",
+            "when the present lease ends, or with --hand-over as soon as the owner has stopped.",
         )
         .option("--keyspace <name>", "needed when there are several", parseName)
         .addOption(
@@ -63,11 +65,18 @@ export function grantCommand(world: VerbWorld): CommandModule {
         .option("--to <nodes>", "storage nodes, with commas", parseNames)
         .option("--only-unowned", "leave owned ranges alone")
         .addOption(
+          new Option(
+            "--hand-over",
+            "ask owners to end what they are at and to stop, instead of serving to the lease's end",
+          ).conflicts("onlyUnowned"),
+        )
+        .addOption(
           new Option("--withdraw", "take back the successor of --range").conflicts([
             "to",
             "span",
             "all",
             "onlyUnowned",
+            "handOver",
           ]),
         )
         .action((options: GrantVerbOptions) =>
@@ -79,6 +88,10 @@ export function grantCommand(world: VerbWorld): CommandModule {
         {
           run: "npx cadastre grant --keyspace demo --all --to n1,n2,n3",
           does: "spread all ranges",
+        },
+        {
+          run: "npx cadastre grant --range 1.12.0 --to n2 --hand-over",
+          does: "move a range from its owner to another node now",
         },
         { run: "npx cadastre grant --withdraw --range 1.12.0", does: "take back a successor" },
       ]);
@@ -124,6 +137,7 @@ async function grantAndReport(
   try {
     const report = await sendGrants(client, spreadEvenly(ranges, nodeIds), {
       onlyUnowned: what.options.onlyUnowned === true,
+      handOver: what.options.handOver === true,
       call: { deadlineMs: context.options.timeoutMs },
       signal: interrupt.signal,
       onProgress: (done) => {

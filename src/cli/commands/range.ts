@@ -247,7 +247,10 @@ function rangeText(answer: GetRangeAnswer, kind: KeyspaceKind): string {
       ["lease left", durationToText(leaseRemainingMs)],
     );
   }
-  if (successor !== undefined) fields.push(["successor", incarnationText(successor)]);
+  if (successor !== undefined) {
+    const asked = range.handOverRevision === 0 ? "" : ", for whom the owner was asked to stop";
+    fields.push(["successor", incarnationText(successor) + asked]);
+  }
   if (owner !== undefined && intendedNodeId !== undefined)
     fields.push(["intended for", intendedNodeId]);
   fields.push(

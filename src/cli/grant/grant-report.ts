@@ -7,7 +7,7 @@ import type { KeyspaceKind } from "../../wire/api.ts";
 import { EXIT } from "../../wire/errors.ts";
 import type { Answer } from "../context.ts";
 import { CliError, failureOf } from "../failure.ts";
-import type { GrantReport, RangeAssignment } from "./send-grants.ts";
+import type { DoneGrant, GrantReport, RangeAssignment } from "./send-grants.ts";
 
 const SKIPPED_SHOWN_MAX = 10;
 
@@ -102,13 +102,19 @@ function summaryLines(
 
 function detailLines(report: GrantReport): string[] {
   const lines: string[] = [];
-  const waits = report.done.filter(({ outcome }) => outcome.kind === "successorRecorded");
+  const recorded = report.done.filter(({ outcome }) => outcome.kind === "successorRecorded");
+  const waits = recorded.filter(({ outcome }) => outcome.range.handOverRevision === 0);
+  const asked = recorded.filter((one) => !waits.includes(one));
   if (waits.length > 0) {
-    const waitMs = waits.reduce((most, { outcome }) => Math.max(most, outcome.waitMs), 0);
     lines.push(
-      `${countText(waits.length, "range")} ${waits.length === 1 ? "is" : "are"} owned: the ` +
-        `successor is recorded and takes over when the present lease ends, in at most ` +
-        `${durationToText(waitMs)}, or at once when the owner releases.`,
+      `${areOwned(waits)}: the successor is recorded and takes over when the present lease ends, ` +
+        `in at most ${longestWait(waits)}, or at once when the owner releases.`,
+    );
+  }
+  if (asked.length > 0) {
+    lines.push(
+      `${areOwned(asked)}: the owner is asked to hand over, and the successor takes over when it ` +
+        `has ended what it was at, or with its lease, in at most ${longestWait(asked)}.`,
     );
   }
   for (const { rangeId, why } of report.skipped.slice(0, SKIPPED_SHOWN_MAX)) {
@@ -117,6 +123,14 @@ function detailLines(report: GrantReport): string[] {
   const more = report.skipped.length - SKIPPED_SHOWN_MAX;
   if (more > 0) lines.push(`And ${groupDigits(more)} more were left alone.`);
   return lines;
+}
+
+function areOwned(some: readonly DoneGrant[]): string {
+  return `${countText(some.length, "range")} ${some.length === 1 ? "is" : "are"} owned`;
+}
+
+function longestWait(some: readonly DoneGrant[]): string {
+  return durationToText(some.reduce((most, { outcome }) => Math.max(most, outcome.waitMs), 0));
 }
 
 function idsJson(assignment: RangeAssignment): { rangeId: string; nodeId: string } {

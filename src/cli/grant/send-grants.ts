@@ -41,6 +41,7 @@ export interface GrantReport {
 
 export interface GrantOptions {
   readonly onlyUnowned: boolean;
+  readonly handOver: boolean;
   readonly call: CallOptions;
   /** Stops between two requests. */
   readonly signal: AbortSignal;
@@ -120,6 +121,7 @@ async function sendOnce(
     {
       group: first.item.descriptor.group,
       onlyUnowned: options.onlyUnowned,
+      handOver: options.handOver,
       items: items.map(({ item, nodeId }) => ({
         rangeId: item.descriptor.rangeId,
         expectedEpoch: item.descriptor.epoch,

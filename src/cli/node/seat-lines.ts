@@ -16,6 +16,7 @@ const ENDED_TEXT: Readonly<Record<EndCause, string>> = {
   successor: "a successor took over",
   sessionEnded: "the session ended",
   refused: "the directory refused it",
+  handedOver: "handed over",
 };
 
 /** The line without its time. */
@@ -37,6 +38,8 @@ export function seatEventText(event: SeatEvent, kindOf: KindOf): string {
       return `renewal failed: ${event.reason}, ${left(event)}: ${event.message}`;
     case "sessionClosed":
       return `session closed in group ${event.group}, ${left(event)}: ${event.message}`;
+    case "handingOver":
+      return `draining   ${rangeText(event, kindOf)} for ${event.successorId}, ${left(event)}`;
     case "suspect":
       return `suspect    ${rangeText(event, kindOf)}, ${left(event)}`;
     case "expired":

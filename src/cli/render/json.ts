@@ -69,6 +69,7 @@ export function rangeJson(record: RangeRecord, kind: KeyspaceKind): JsonObject {
     successor: ownerJson(record.successor),
     intendedNodeId: record.intendedNodeId ?? null,
     acceptedEpoch: String(record.acceptedEpoch),
+    handOverRevision: String(record.handOverRevision),
   };
 }
 

@@ -119,7 +119,10 @@ export function withToken(
 
 function detailOf({ before, after, cause }: RangeChange): string {
   const text = CAUSE_TEXT[cause];
-  if (cause === "successorSet") return `${text}: ${after?.successor?.nodeId ?? ""}`;
+  if (cause === "successorSet") {
+    const asked = (after?.handOverRevision ?? 0) === 0 ? "" : ", hand-over asked for";
+    return `${text}: ${after?.successor?.nodeId ?? ""}${asked}`;
+  }
   if (cause === "successorLifted") return `${text}: ${before?.successor?.nodeId ?? ""}`;
   if (cause === "accepted") return `${text} epoch ${after?.acceptedEpoch ?? 0}`;
   return text;

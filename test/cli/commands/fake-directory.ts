@@ -336,11 +336,11 @@ export class FakeDirectory {
         return failed(refusal("LEASE_HELD", `range ${item.rangeId} is owned`));
       }
     }
-    const outcomes = request.items.map((item) => this.#grantOne(item));
+    const outcomes = request.items.map((item) => this.#grantOne(item, request.handOver));
     return ok({ header: this.header(), outcomes, replayed: false });
   }
 
-  #grantOne({ rangeId, nodeId }: api.GrantItem): api.GrantOutcome {
+  #grantOne({ rangeId, nodeId }: api.GrantItem, handOver: boolean): api.GrantOutcome {
     const owner = this.range(rangeId)?.descriptor.owner;
     const incarnation = this.nodes.get(nodeId)?.incarnation ?? (1 as Incarnation);
     const kind =
@@ -351,7 +351,9 @@ export class FakeDirectory {
           : "successorRecorded";
     if (kind === "granted") this.setOwner(rangeId, nodeId);
     if (kind === "successorRecorded") {
-      this.#change(rangeId, (one) => ({ ...one, successor: { nodeId, incarnation } }));
+      const handOverRevision = (handOver ? 300 : 0) as Revision;
+      const successor = { nodeId, incarnation };
+      this.#change(rangeId, (one) => ({ ...one, successor, handOverRevision }));
     }
     const range = this.range(rangeId);
     if (range === undefined) throw new Error("granted a range that is not there");

@@ -52,6 +52,25 @@ test("an owned range gets a successor, and the longest wait is said", async () =
   });
 });
 
+test("--hand-over asks the owners of owned ranges to stop, and says how long that may take", async () => {
+  const fake = demo(2);
+  fake.setOwner("1.102.0", "n2");
+  const argv = ["grant", "--keyspace", "demo", "--all", "--to", "n1", "--hand-over"];
+  const run = await runVerb(fake, argv);
+  expect(run.exit).toBe(0);
+  expect(fake.grantRequests).toMatchObject([{ handOver: true }]);
+  expect(run.out).toContain("1 range is owned: the owner is asked to hand over");
+  expect(run.out).toContain("with its lease, in at most 8.2s");
+  expect(run.out).not.toContain("when the present lease ends");
+  const show = await runVerb(fake, ["range", "get", "1.102.0"]);
+  expect(show.out).toMatch(
+    /successor +n1 \(incarnation \d+\), for whom the owner was asked to stop/,
+  );
+  const json = await runVerb(fake, ["range", "get", "1.102.0", "-o", "json"]);
+  expect(json.json()).toMatchObject({ range: { handOverRevision: "300" } });
+  expect((await runVerb(fake, [...argv, "--only-unowned"])).exit).toBe(2);
+});
+
 test("--only-unowned leaves owned ranges alone", async () => {
   const fake = demo(4);
   fake.setOwner("1.102.1", "n2");

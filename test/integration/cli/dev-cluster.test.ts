@@ -81,7 +81,7 @@ test("the three commands that it ends with work as they stand", async () => {
   expect(await ended).toBe(0);
 });
 
-test("a storage node that was killed and started again has its ranges at once (law 13)", async () => {
+test("a node killed and started again has its ranges at once, and hands them over (laws 12, 13)", async () => {
   const at = ["--endpoints", server(1).grpc];
   expect((await cli("keyspace", "create", "restarts", ...at)).code).toBe(0);
   const dataDir = path.join(freshFolder(), "n1");
@@ -98,8 +98,16 @@ test("a storage node that was killed and started again has its ranges at once (l
     /registered as n1, incarnation \d+ in the place of \d+, which is/,
   );
   expect(second.output()).not.toContain("waiting");
-  second.child.kill("SIGINT");
-  expect((await second.ended).code).toBe(0);
+  const other = start(BINARY, ["node", "run", "n2", "--data-dir", `${dataDir}-2`, ...at]);
+  await other.says("session open");
+  const asked = ["--keyspace", "restarts", "--all", "--to", "n2", "--hand-over"];
+  expect((await cli("grant", ...asked, ...at)).code).toBe(0);
+  await second.says("handed over");
+  await other.says("serving    restarts");
+  for (const node of [second, other]) {
+    node.child.kill("SIGINT");
+    expect((await node.ended).code).toBe(0);
+  }
 });
 
 test("version asks a server, too", async () => {
