@@ -108,6 +108,26 @@ test("a log that was truncated and compacted is not behind its record", async ()
   });
 });
 
+test("what a crash left in the log store alone is on record before anybody may act on it", async () => {
+  await withUsedStore(async (dir) => {
+    const [raft, record] = [join(dir, "raft"), join(dir, "acknowledged")];
+    const image = `${dir}-image`;
+    cpSync(raft, image, { recursive: true });
+    const before = readFileSync(record);
+    await run(dir, { hardState: hardStateOf(2, 3) });
+    writeFileSync(record, before);
+    const { store } = await openStore(dir);
+    // From here on the vote may be told again.
+    const atOpen = readFileSync(record);
+    await store.close();
+    rmSync(raft, { recursive: true });
+    renameSync(image, raft);
+    writeFileSync(record, atOpen);
+    const error = await storageErrorOf(openStore(dir), "regressed");
+    expect(error.message).toMatch(/in term 2, and now its term is 1/);
+  });
+});
+
 test("a lost second record is missing, a rotten one is damaged, and one slot is enough", async () => {
   await withUsedStore(async (dir) => {
     const path = join(dir, "acknowledged");

@@ -131,7 +131,9 @@ test("a received part whose sync failed is not gone on with", async () => {
     files.heal();
     await receiver.suspend();
     expect(names()).toEqual([]);
-    expect((await snapshots.receive(AT_7, 10 * 2 ** 20)).offset).toBe(0);
+    const next = await snapshots.receive(AT_7, 10 * 2 ** 20);
+    expect(next.offset).toBe(0);
+    await next.suspend();
   });
 });
 
@@ -216,6 +218,21 @@ test.each<[string, (path: string) => void]>([
     const replica = { ...replicaOf(1), hardState: hardStateOf(2), entries: [] };
     const loaded = { ...replica, base: positionOf(7, 2), snapshot: positionOf(7, 2) };
     await storageErrorOf(checkSnapshots(snapshots, [loaded]), "damaged");
+  });
+});
+
+test("a snapshot is read to its end at open: damage in its last block is found", async () => {
+  await withSnapshots(async ({ dir, snapshots }) => {
+    const loaded = { ...replicaOf(1), hardState: hardStateOf(2), entries: [] };
+    const replica = { ...loaded, base: AT_7.position, snapshot: AT_7.position };
+    await write(snapshots, AT_7, "x".repeat(3_000_000));
+    await checkSnapshots(snapshots, [replica]);
+    const path = join(dir, "snapshots", "1-7-2-70.snapshot");
+    const bytes = readFileSync(path);
+    const at = bytes.length - 100;
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    await storageErrorOf(checkSnapshots(snapshots, [replica]), "damaged");
   });
 });
 
@@ -379,7 +396,9 @@ test.each<[string, RegExp, Receive]>([
     expect(error.message).toMatch(/group 1 at 7/);
     expect(names()).toEqual([]);
     await receiver.suspend();
-    expect((await snapshots.receive(AT_7, file.length)).offset).toBe(0);
+    const next = await snapshots.receive(AT_7, file.length);
+    expect(next.offset).toBe(0);
+    await next.suspend();
   });
 });
 
