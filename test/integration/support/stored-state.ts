@@ -1,6 +1,6 @@
 /**
  * What a stopped server's disk holds: its machines, restored from their snapshots and brought on by
- * the entries of the log, as the server itself would be at its next start.
+ * the entries of the log, as the server itself would be once it has applied them.
  */
 
 import type { GroupId, LogIndex } from "../../../src/base/brands.ts";
@@ -19,10 +19,11 @@ export interface StoredGroup {
   readonly snapshotIndex: LogIndex;
   readonly entryCount: number;
   readonly lastIndex: number;
-  readonly digest: string;
+  /** Of the state at an index, from the snapshot's to the last. Once. */
+  readonly digestAt: (index: number) => string;
 }
 
-/** The groups of a stopped server, each after all entries of its log. */
+/** The groups of a stopped server. */
 export async function storedGroups(
   dir: string,
   expect: Parameters<typeof openLogStore>[0]["expect"],
@@ -55,17 +56,21 @@ async function storedGroup(snapshots: SnapshotFiles, replica: LoadedReplica): Pr
     const finished = restore.finish();
     if (!finished.ok) throw new Error(`group ${group}: ${finished.error}`);
   }
-  for (const { index, term, timeMs, kind, payload } of entries) {
-    if (index <= snapshot.index) continue;
-    const request = kind === "command" ? machine.decodeRequest(payload) : undefined;
-    if (request?.ok === false) throw new Error(`entry ${index}: ${request.error}`);
-    machine.apply({ index, term, timeMs }, request?.value);
-  }
+  const digestAt = (endIndex: number): string => {
+    for (const { index, term, timeMs, kind, payload } of entries) {
+      if (index <= snapshot.index || index > endIndex) continue;
+      const request = kind === "command" ? machine.decodeRequest(payload) : undefined;
+      if (request?.ok === false) throw new Error(`entry ${index}: ${request.error}`);
+      machine.apply({ index, term, timeMs }, request?.value);
+    }
+    return machine.digest();
+  };
+  const lastIndex = replica.base.index + entries.length;
   return {
     group,
     snapshotIndex: snapshot.index,
     entryCount: entries.length,
-    lastIndex: replica.base.index + entries.length,
-    digest: machine.digest(),
+    lastIndex,
+    digestAt,
   };
 }
