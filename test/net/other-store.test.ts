@@ -14,6 +14,7 @@ import {
   envelope,
   heartbeat,
   id,
+  settled,
   startServer,
   type TestServer,
   until,
@@ -125,8 +126,10 @@ test("a peer is heeded, and answered, only when its store is remembered for good
   expect([one.told, two.told, ofOne.writes.length]).toEqual([[], [], 0]);
   ofTwo.writes[0]?.();
   await until("the calling server writes", () => ofOne.writes.length === 1);
-  two.network.transport.send(id.server(1), heartbeat(1));
   await until("the called server is ready", () => two.told.length === 1);
+  two.network.transport.send(id.server(1), heartbeat(1));
+  await until("its message has left", () => two.network.stats()[0]?.messagesSent === 1);
+  await settled(() => one.received.length);
   expect([one.told, one.received, ofOne.remembered, ofTwo.remembered]).toEqual([[], [], [], []]);
   ofOne.writes[0]?.();
   await connected(one, two);

@@ -1,37 +1,29 @@
 import { expect, test } from "vitest";
-import type { LogIndex, MonotonicMs, ReplicaId, Term } from "../../src/base/brands.ts";
-import { RaftCore } from "../../src/raft/core.ts";
+import type { LogIndex, Term } from "../../src/base/brands.ts";
 import type { RequestVote, RequestVoteReply } from "../../src/raft/messages.ts";
-import type { Outbound, Persist } from "../../src/raft/output.ts";
+import type { Outbound } from "../../src/raft/output.ts";
 import type { HardState } from "../../src/raft/types.ts";
-import { OutputQueue } from "../../src/replica/output-queue.ts";
 import { type OpenedLogStore, openLogStore } from "../../src/storage/log-store.ts";
-import { groupOf, hardStateOf, replicaOf } from "../conformance/log-steps.ts";
-import { raftConfig } from "../raft/raft-config.ts";
+import { hardStateOf, replicaOf } from "../conformance/log-steps.ts";
+import { CoreHost } from "./core-host.ts";
 import { CRASHES, type CrashAt, CrashingDisk } from "./crashing-disk.ts";
 import { createStore, EXPECTED, NO_TIMERS, withTempDir } from "./level-harness.ts";
 
-/** A replica's core on its durable log, as a host joins them: what it sends, and when. */
+/** Asks for votes, and waits for the answers. */
 class Voter {
   readonly sent: Outbound[] = [];
   readonly hardState: HardState;
-  readonly #core: RaftCore;
-  readonly #outputs: OutputQueue;
+  readonly #host: CoreHost;
   #onSent: () => void = () => undefined;
 
-  constructor({ store, replicas }: OpenedLogStore) {
-    const { hardState, snapshot, base, entries } = replicas[0] ?? expect.fail("no group");
-    this.hardState = hardState;
-    this.#core = new RaftCore(raftConfig({}), { hardState, snapshot, base, entries });
-    this.#outputs = new OutputQueue({
-      group: groupOf(0),
-      store,
+  constructor(opened: OpenedLogStore) {
+    this.#host = new CoreHost(opened, {
       send: (messages) => {
         this.sent.push(...messages);
         this.#onSent();
       },
-      onPersisted: (step) => this.#persisted(step),
     });
+    this.hardState = this.#host.hardState;
   }
 
   /** The answer to a candidate; never, when the process ends before. */
@@ -40,25 +32,12 @@ class Voter {
     const answered = new Promise<void>((resolve) => {
       this.#onSent = resolve;
     });
-    this.#outputs.push(
-      this.#core.step({
-        kind: "message",
-        nowMs: NOW,
-        from: candidate as ReplicaId,
-        message: vote(term),
-      }),
-    );
+    this.#host.receive(candidate, vote(term));
     if (this.sent.length === count) await answered;
     const { message } = this.sent[count] ?? expect.fail("no answer");
     return (message as RequestVoteReply).granted;
   }
-
-  #persisted({ lastTerm, lastIndex }: Persist): void {
-    this.#outputs.push(this.#core.step({ kind: "persisted", nowMs: NOW, lastTerm, lastIndex }));
-  }
 }
-
-const NOW = 0 as MonotonicMs;
 
 function vote(term: number): RequestVote {
   const log = { lastIndex: 0 as LogIndex, lastTerm: 0 as Term };
