@@ -1,3 +1,4 @@
+import { symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { DurableStep } from "../../../src/replica/ports.ts";
 import type { StorageError } from "../../../src/storage/errors.ts";
@@ -20,12 +21,14 @@ import {
   storageErrorOf,
   submitAndWait,
 } from "../../storage/level-harness.ts";
-import { withSmallDisk } from "./small-disk.ts";
+import { realClient } from "../support/clients.ts";
+import { RealCluster, until } from "../support/real-cluster.ts";
+import { type SmallDisk, withSmallDisk } from "./small-disk.ts";
 
 const MIB = 2 ** 20;
 
 test("a disk that runs full ends the store, and after it was freed all that was told is there (B12)", async () => {
-  await withSmallDisk(async ({ dir, failure, grow }) => {
+  await withSmallDisk(true, async ({ dir, failure, grow }) => {
     await createStore(dir, [replicaOf(0)]);
     const fatal: StorageError[] = [];
     const onFatal = (error: StorageError): void => void fatal.push(error);
@@ -57,7 +60,7 @@ test("a disk that runs full ends the store, and after it was freed all that was 
 });
 
 test("a snapshot that fills the disk is given up, and the log store goes on (B12)", async () => {
-  await withSmallDisk(async ({ dir, failure }) => {
+  await withSmallDisk(true, async ({ dir, failure }) => {
     await createStore(dir, [replicaOf(0)]);
     const { store } = await openStore(dir);
     const snapshots = new SnapshotFiles({ files: new NodeFileStore(dir), dir, clusterId: "c" });
@@ -78,6 +81,66 @@ test("a snapshot that fills the disk is given up, and the log store goes on (B12
     await opened.store.close();
   });
 });
+
+test("a server whose disk is full ends and says why; the others go on, and it comes back (B12)", async () => {
+  const cluster = await RealCluster.prepare(3);
+  try {
+    await withSmallDisk(false, async (disk) => {
+      try {
+        await fillOneOf(cluster, disk);
+      } finally {
+        // Nothing may use the disk when it is taken away.
+        await cluster.kill(3);
+      }
+    });
+  } finally {
+    await cluster.stop();
+  }
+});
+
+async function fillOneOf(cluster: RealCluster, disk: SmallDisk): Promise<void> {
+  symlinkSync(disk.dir, cluster.dataDir(3));
+  for (const id of [1, 2, 3]) await cluster.startServer(id);
+  await cluster.waitReady();
+  const client = realClient(cluster.endpoints, "full-disk");
+  const change = (name: string): Promise<unknown> =>
+    client.keyspaces.createKeyspace({ name, ...KEYSPACE });
+  await change("before");
+  disk.fill(cluster.pid(3));
+  // LevelDB has the rest of its present block in hand: a few changes may still fit.
+  for (let at = 0; cluster.isRunning(3) && at < 2_000; at++) await change(`meanwhile-${at}`);
+  await until(() => !cluster.isRunning(3));
+  const said =
+    disk.failure === "diskFull" ? /no space is left for/ : /reading or writing .* failed/;
+  expect(cluster.output.join("")).toMatch(said);
+  await change("without-it");
+  expect(await cluster.get(3, "/livez")).toBeUndefined();
+  disk.grow();
+  await cluster.startServer(3);
+  await cluster.waitReady([3]);
+  await change("with-it");
+  await until(async () => {
+    const applied = await Promise.all([1, 2, 3].map((id) => appliedAt(cluster, id)));
+    return new Set(applied).size === 1;
+  });
+  client.close();
+}
+
+const KEYSPACE = {
+  kind: "range",
+  hashFunction: undefined,
+  leaseMode: "exclusive",
+  dataKind: "none",
+  leaseDurationMs: 10_000,
+  renewIntervalMs: 3_000,
+} as const;
+
+/** Which index each group is applied to on a server. */
+async function appliedAt(cluster: RealCluster, id: number): Promise<string> {
+  const response = await cluster.get(id, "/v1/status");
+  const status = (await response?.json()) as { groups: { appliedIndex: string }[] } | undefined;
+  return status?.groups.map(({ appliedIndex }) => appliedIndex).join() ?? "no answer";
+}
 
 function megabyte(index: number): DurableStep["entries"][number] {
   return { ...entryOf(index, 1), payload: new Uint8Array(MIB).fill(index) };

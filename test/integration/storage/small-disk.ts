@@ -4,14 +4,17 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { codeOf } from "../../../src/storage/errors.ts";
 
 export interface SmallDisk {
   readonly dir: string;
   /** How a write fails: the file system is full, or the file may not grow. */
   readonly failure: "diskFull" | "ioError";
+  /** Leaves no room at all for the process that writes there. */
+  readonly fill: (pid: number) => void;
   /** Makes room. */
   readonly grow: () => void;
 }
@@ -20,9 +23,13 @@ const SMALL_MIB = 12;
 const LARGE_MIB = 128;
 const MIB = 2 ** 20;
 
-export async function withSmallDisk(run: (disk: SmallDisk) => Promise<void>): Promise<void> {
+/** `isOurs`: it is this process that writes there. */
+export async function withSmallDisk(
+  isOurs: boolean,
+  run: (disk: SmallDisk) => Promise<void>,
+): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "cadastre-small-disk-"));
-  const disk = mounted(dir) ?? limited(dir);
+  const disk = mounted(dir) ?? limited(dir, isOurs);
   try {
     await run(disk);
   } finally {
@@ -42,19 +49,28 @@ function mounted(dir: string): Releasable | undefined {
   return {
     dir,
     failure: "diskFull",
+    fill: () => {
+      const ballast = openSync(join(dir, "ballast"), "w");
+      try {
+        for (;;) writeSync(ballast, new Uint8Array(4096));
+      } catch (error) {
+        if (codeOf(error) !== "ENOSPC") throw error;
+      } finally {
+        closeSync(ballast);
+      }
+    },
     grow: () => void execFileSync("mount", ["-o", `remount,size=${LARGE_MIB}m`, dir], QUIET),
     release: () => void execFileSync("umount", [dir], QUIET),
   };
 }
 
-function limited(dir: string): Releasable {
-  const limit = (bytes: number | "unlimited"): void => {
-    const pid = String(process.pid);
-    execFileSync("prlimit", ["--pid", pid, `--fsize=${bytes}:unlimited`], QUIET);
+function limited(dir: string, isOurs: boolean): Releasable {
+  const limit = (pid: number, bytes: number | "unlimited"): void => {
+    execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`], QUIET);
   };
-  const lift = (): void => limit("unlimited");
-  limit(SMALL_MIB * MIB);
-  return { dir, failure: "ioError", grow: lift, release: lift };
+  const lift = (): void => limit(process.pid, "unlimited");
+  if (isOurs) limit(process.pid, SMALL_MIB * MIB);
+  return { dir, failure: "ioError", fill: (pid) => limit(pid, 0), grow: lift, release: lift };
 }
 
 const QUIET = { stdio: "ignore" } as const;
