@@ -10,6 +10,7 @@ import type { GroupMachine } from "../machine/group.ts";
 import { RootMachine } from "../machine/root/machine.ts";
 import { ShardMachine } from "../machine/shard/machine.ts";
 import type { Transition } from "../raft/output.ts";
+import type { RaftConfig } from "../raft/types.ts";
 import { GroupAccess } from "../replica/group-access.ts";
 import { replicaOf, ReplicaHost, serverOf } from "../replica/host.ts";
 import type {
@@ -30,13 +31,25 @@ import type { Abstention } from "../wire/api.ts";
 import type { ServerConfig } from "./config/schema.ts";
 import type { ClusterGroups, ShardGroup } from "./services/cluster-groups.ts";
 
-/** Raft's bounds. A message is cut at a quarter of what peers accept. */
-const APPEND_BYTES_MAX = 256 * 1024;
-const INFLIGHT_MESSAGES_MAX = 64;
-const UNCOMMITTED_BYTES_MAX = 32 * 1024 * 1024;
-const PENDING_READS_MAX = 20_000;
-/** A snapshot that takes longer to send than this much of change to come in is sent anew. */
-const LOG_HELD_BYTES_MAX = 128 * 1024 * 1024;
+/** What bounds raft's use of memory and network; each is explained in raft/types.ts. */
+export type RaftBounds = Pick<
+  RaftConfig,
+  | "appendBytesMax"
+  | "inflightMessagesMax"
+  | "uncommittedBytesMax"
+  | "pendingReadsMax"
+  | "logHeldBytesMax"
+>;
+
+export const RAFT_BOUNDS: RaftBounds = {
+  /** A quarter of what peers accept. */
+  appendBytesMax: 256 * 1024,
+  inflightMessagesMax: 64,
+  uncommittedBytesMax: 32 * 1024 * 1024,
+  pendingReadsMax: 20_000,
+  /** A snapshot that takes longer to send than this much of change to come in is sent anew. */
+  logHeldBytesMax: 128 * 1024 * 1024,
+};
 
 /** What watches can resume from: enough for a minute of heavy change, bounded in memory. */
 const HISTORY: HistoryBounds = { changesMax: 500_000, revisionsMax: 100_000 };
@@ -61,6 +74,8 @@ export interface GroupsOptions {
   readonly abstention?: () => Abstention | undefined;
   /** How much of a shard's recent changes is kept; by default about a minute of heavy change. */
   readonly history?: HistoryBounds;
+  /** Simulations draw small ones. */
+  readonly raftBounds?: RaftBounds;
 }
 
 export interface HistoryBounds {
@@ -197,17 +212,13 @@ function startReplica<Request, Answer, Event>(
 }
 
 function raftConfig(
-  { config, seed }: GroupsOptions,
+  { config, raftBounds, seed }: GroupsOptions,
   group: GroupId,
 ): ReplicaOptions<unknown, unknown, unknown>["raft"] {
   return {
     ...config.raft,
-    appendBytesMax: APPEND_BYTES_MAX,
-    inflightMessagesMax: INFLIGHT_MESSAGES_MAX,
-    uncommittedBytesMax: UNCOMMITTED_BYTES_MAX,
-    pendingReadsMax: PENDING_READS_MAX,
+    ...(raftBounds ?? RAFT_BOUNDS),
     logTrailingBytes: config.storage.logTrailingBytes,
-    logHeldBytesMax: LOG_HELD_BYTES_MAX,
     seed: seed + group * 1_000_003,
   };
 }

@@ -129,11 +129,15 @@ function judgeOne(operation: Operation, map: MapOverTime): string | undefined {
     case "release": {
       const { outcome, rangeId, nodeId, epoch } = operation;
       if (outcome.kind === "unknown") return undefined;
-      const before = map.before(rangeId, outcome.revision)?.descriptor;
-      const wasHeld = before?.owner?.nodeId === nodeId && before.epoch === epoch;
-      if (outcome.kind === "refused") return wasHeld ? "it was refused to its owner" : undefined;
-      if (!wasHeld) return `it was done for ${nodeId}, which did not hold the range`;
+      const isHeld = (record: RangeRecord | undefined): boolean =>
+        record?.descriptor.owner?.nodeId === nodeId && record.descriptor.epoch === epoch;
+      const wasHeld = isHeld(map.before(rangeId, outcome.revision));
       const after = map.at(rangeId, outcome.revision);
+      // What is due ends first: by the very entry that refuses it then.
+      if (outcome.kind === "refused") {
+        return wasHeld && isHeld(after) ? "it was refused to its owner" : undefined;
+      }
+      if (!wasHeld) return `it was done for ${nodeId}, which did not hold the range`;
       if (operation.kind === "accept") {
         return after?.acceptedEpoch === epoch ? undefined : "the acceptance is lost";
       }
@@ -210,13 +214,20 @@ function judgeCauses(operations: readonly Operation[], witness: Witness): string
   }
   const waiting = new Set<string>();
   for (const { revision, changes } of witness.changes) {
+    const inherited = new Set<string>();
     for (const { before, after, cause } of changes) {
       const rangeId = (after ?? before)?.descriptor.rangeId ?? "";
       if (cause === "successorSet") waiting.add(rangeId);
+      if (cause === "restarted") inherited.add(rangeId);
       const kind = CAUSED_BY[cause];
       if (kind === undefined) continue;
       // A recorded successor is granted by the entry that ends the lease before.
       if (cause === "granted" && waiting.delete(rangeId)) continue;
+      // An import has asked for it, on behalf of the node when it comes.
+      const isIntended = cause === "granted" && before?.intendedNodeId === nodeOf(after);
+      if (isIntended) continue;
+      // A proven restart: the node's next process gets what the one before it held.
+      if (cause === "granted" && inherited.delete(rangeId)) continue;
       if (acknowledged.has(`${kind} ${rangeId} ${revision}`)) continue;
       const nodeId = nodeOf(cause === "released" ? before : after);
       const key = `${kind} ${rangeId} ${nodeId}`;

@@ -278,7 +278,8 @@ export function excepted(keyspaceId: number, from: string, to?: string): Excepte
   return { keyspaceId, startKey: utf8ToBytes(from), endKey };
 }
 
-function factsOf(command: ShardCommand): EntryFacts {
+/** What the delta checks must know of a command. */
+export function factsOf(command: ShardCommand): EntryFacts {
   const renewed = command.kind === "renew" ? command.renewals.map(({ nodeId }) => nodeId) : [];
   const released = command.kind === "release" ? command.ranges.map(({ rangeId }) => rangeId) : [];
   const provenSince = new Map<string, number>();
