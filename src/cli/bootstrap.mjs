@@ -22,12 +22,16 @@ const TOOLS = {
 };
 /** Lets Node run the TypeScript of the tests. A URL, as --import wants it. */
 const TYPESCRIPT = new URL("../../test/typescript.mjs", import.meta.url).href;
+const SIMULATION = ["--import", TYPESCRIPT, path.join(ROOT, "test/sim/main.ts")];
+const TEST_SEEDS = "200";
+const CHECK_MINUTES = "1";
+const NO_SEEDS = { passed: 0, failed: 0 };
 /** A silent minute looks like a hang, so a long step says that it is still at work. */
 const STILL_WORKING_INTERVAL_MS = 15_000;
 /** A terminal and npm both pass on one Ctrl-C; a signal this much later is a second one. */
 const REPEATED_SIGNAL_MS = 1_000;
 
-const COMMANDS = { start, test, build, lint, check, fix, bench };
+const COMMANDS = { start, test, build, lint, check, fix, bench, sim };
 
 class StepFailed extends Error {}
 
@@ -58,12 +62,15 @@ async function start(args) {
   return supervise("start", [path.join(ROOT, "src/cli/cadastre.cjs"), ...dev, ...args]);
 }
 
+/** All tests and the simulation's short form; with arguments, the tests that they choose. */
 async function test(args) {
   await install();
   await compile();
-  const { passed, failed, exitCode } = await runTests(args);
-  console.log(`${passed} passed, ${failed} failed`);
-  return exitCode;
+  const tests = await runTests(args);
+  const seeds = args.length === 0 ? await runSeeds(["--seeds", TEST_SEEDS]) : NO_SEEDS;
+  const failed = tests.failed + seeds.failed;
+  console.log(`${tests.passed + seeds.passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
 }
 
 async function build() {
@@ -85,7 +92,8 @@ async function check() {
     types: () => runTool("tsc", ["-p", "test/tsconfig.json"]),
     lint: () => runTool("oxlint", ["src", "test"]),
     format: () => runTool("oxfmt", ["--check", ...FORMATTED]),
-    "unit tests": async () => (await runTests(["--project", "unit"])).exitCode,
+    "unit tests": async () => (await runTests(["--project", "unit"])).failed,
+    simulation: async () => (await runSeeds(["--minutes", CHECK_MINUTES])).failed,
   };
   const failed = [];
   for (const [part, run] of Object.entries(parts)) {
@@ -115,6 +123,12 @@ async function bench(args) {
     path.join(ROOT, "test/bench/main.ts"),
     ...args,
   ]);
+}
+
+/** The deterministic simulation of the whole: many seeds, or one in words. */
+async function sim(args) {
+  await install();
+  return supervise("sim", [...SIMULATION, ...args]);
 }
 
 const FORMATTED = ["src/**/*.{ts,mjs,cjs}", "test/**/*.ts", "*.json"];
@@ -248,6 +262,20 @@ async function runTests(args) {
   }
 }
 
+/** Runs the simulation and counts seeds from its report; without one, something else failed. */
+async function runSeeds(args) {
+  const reportDir = fs.mkdtempSync(path.join(os.tmpdir(), "cadastre-sim-"));
+  const reportFile = path.join(reportDir, "report.json");
+  try {
+    const exitCode = await run(process.execPath, [...SIMULATION, ...args, "--json", reportFile]);
+    const report = readJson(reportFile);
+    const failed = report?.failed.length ?? 0;
+    return { passed: report?.passed ?? 0, failed: exitCode === 0 ? failed : Math.max(1, failed) };
+  } finally {
+    fs.rmSync(reportDir, { recursive: true, force: true });
+  }
+}
+
 function tally(report, vitestExitCode) {
   const files = report?.testResults ?? [];
   const passed = report?.numPassedTests ?? 0;
@@ -258,7 +286,7 @@ function tally(report, vitestExitCode) {
   let failed = (report?.numFailedTests ?? 0) + brokenFiles;
   // An error outside any test, a run without tests, or no report at all is a failure too.
   if (failed === 0 && (vitestExitCode !== 0 || passed === 0)) failed = 1;
-  return { passed, failed, exitCode: failed === 0 ? 0 : 1 };
+  return { passed, failed };
 }
 
 // ---- Processes.

@@ -7,6 +7,7 @@
 export { Prng } from "../base/prng.ts";
 export { FaultyChannels } from "./faulty-channels.ts";
 export { FaultyNetwork } from "./faulty-network.ts";
+export { FaultySnapshots } from "./faulty-snapshots.ts";
 export { MemoryLogStore } from "./memory-log-store.ts";
 export { MemorySnapshotNetwork, MemorySnapshotStore } from "./memory-snapshots.ts";
 export { MemoryNetwork } from "./memory-transport.ts";

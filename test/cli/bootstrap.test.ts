@@ -119,11 +119,11 @@ describe("whoever ends npm ends what it runs", () => {
     expect(clone.has("was-told-to-end")).toBe(true);
   });
 
-  test("npm start, test and bench leave no shell that would keep signals to itself", () => {
+  test("npm start, test, bench and sim leave no shell that would keep signals to itself", () => {
     const { scripts } = z
       .object({ scripts: z.record(z.string(), z.string()) })
       .parse(createRequire(import.meta.url)("../../package.json"));
-    for (const name of ["start", "test", "bench"]) {
+    for (const name of ["start", "test", "bench", "sim"]) {
       expect(scripts[name]).toBe(`exec node src/cli/bootstrap.mjs ${name}`);
     }
   });
@@ -152,6 +152,22 @@ describe("a test run ends with its count, from the report and not from the text"
     expect(stdout.trimEnd().split("\n").at(-1)).toBe(lastLine);
     expect(exitCode).toBe(lastLine.endsWith(" 0 failed") ? 0 : 1);
     expect(clone.calls()).toEqual([NPM_CI, "tsc", "vitest raft"]);
+  });
+
+  const fiveTests = { report: report(5, 0, [passedFile]), exitCode: 0 };
+  test.each([
+    ["all passed", { passed: 200, failed: [] }, 0, "205 passed, 0 failed"],
+    ["one failed", { passed: 199, failed: [{ seed: 7, what: "x" }] }, 1, "204 passed, 1 failed"],
+    ["they did not cover", { passed: 200, failed: [] }, 1, "205 passed, 1 failed"],
+    ["no report", undefined, 1, "5 passed, 1 failed"],
+  ])("with the simulation's seeds, if %s", async (_, prepared, simExitCode, lastLine) => {
+    clone.write("prepared.json", JSON.stringify(fiveTests));
+    const seeds = { report: prepared, exitCode: simExitCode };
+    clone.write("prepared-seeds.json", JSON.stringify(seeds));
+    const { exitCode, stdout } = await clone.run("bootstrap.mjs", "test");
+    expect(stdout.trimEnd().split("\n").at(-1)).toBe(lastLine);
+    expect(exitCode).toBe(lastLine.endsWith(" 0 failed") ? 0 : 1);
+    expect(clone.calls().at(-1)).toBe("sim --seeds 200");
   });
 
   test("a broken build", async () => {

@@ -43,6 +43,31 @@ const PARTS: Record<string, string> = {
     process.exitCode = exitCode;
   `,
 
+  // Lets Node load TypeScript that is JavaScript.
+  "test/typescript.mjs": `
+    import fs from "node:fs";
+    import { register } from "node:module";
+    import { fileURLToPath } from "node:url";
+    import { isMainThread } from "node:worker_threads";
+    if (isMainThread) register(import.meta.url);
+    export async function load(url, context, nextLoad) {
+      if (!url.endsWith(".ts")) return nextLoad(url, context);
+      const source = fs.readFileSync(fileURLToPath(url), "utf8");
+      return { format: "module", shortCircuit: true, source };
+    }
+  `,
+
+  // Writes the report that the test prepared, and ends as it says.
+  "test/sim/main.ts": `
+    import fs from "node:fs";
+    const args = process.argv.slice(2);
+    const at = args.indexOf("--json");
+    fs.appendFileSync("calls.txt", ["sim", ...args.slice(0, at)].join(" ") + "\\n");
+    const { report, exitCode } = JSON.parse(fs.readFileSync("prepared-seeds.json", "utf8"));
+    if (report !== undefined) fs.writeFileSync(args[at + 1], JSON.stringify(report));
+    process.exitCode = exitCode;
+  `,
+
   // Says what it was given, fills the thread pool, then does what its arguments ask for.
   "src/cli/main.ts": `
     import fs from "node:fs";

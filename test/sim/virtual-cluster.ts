@@ -297,7 +297,8 @@ export class VirtualCluster {
   }
 }
 
-function configOf(id: ServerId, ids: readonly ServerId[]): ServerConfig {
+/** One of several servers, with all sizes as usual. */
+export function configOf(id: ServerId, ids: readonly ServerId[], tickMs = 50): ServerConfig {
   const addresses = (server: number): { grpc: string; peer: string; http: string } => ({
     grpc: `server-${server}:1`,
     peer: `server-${server}:2`,
@@ -314,7 +315,7 @@ function configOf(id: ServerId, ids: readonly ServerId[]): ServerConfig {
     },
     log: { level: "info", format: "json" },
     raft: {
-      tickMs: 50,
+      tickMs,
       electionTimeoutTicksMin: 12,
       electionTimeoutTicksMax: 24,
       heartbeatTicks: 1,

@@ -1,0 +1,86 @@
+/**
+ * Property 5: what is committed is durable on a quorum when the first replica calls it so, is the
+ * same everywhere, and is cut off no disk.
+ * Property 7, its first half: only a leader is the first to commit, by an entry of its own term.
+ */
+
+import type { LogIndex, ServerId } from "../../../src/base/brands.ts";
+import { quorumSize } from "../../../src/raft/quorum.ts";
+import type { Entry } from "../../../src/raft/types.ts";
+import { sameEntry } from "../entries.ts";
+import type { GroupHistory, Step } from "../group-history.ts";
+import { must } from "../must.ts";
+import type { DurableLog } from "../store-model.ts";
+
+export class CommittedChecker {
+  readonly #history: GroupHistory;
+  readonly #disks: () => readonly DurableLog[];
+  readonly #onCommitted: (entry: Entry) => void;
+
+  /** `onCommitted` is told of each entry once, in order. */
+  constructor(options: {
+    readonly history: GroupHistory;
+    /** Of all voters. */
+    readonly disks: () => readonly DurableLog[];
+    readonly onCommitted: (entry: Entry) => void;
+  }) {
+    this.#history = options.history;
+    this.#disks = options.disks;
+    this.#onCommitted = options.onCommitted;
+  }
+
+  onStep({ before, after, core, server }: Step): void {
+    if (after.commitIndex === before.commitIndex) return;
+    const history = this.#history;
+    const isFirst = after.commitIndex > history.committedIndex;
+    if (isFirst) {
+      const byCount = core.entryAt(after.commitIndex);
+      const isLeader = after.role === "leader";
+      must(isLeader, 7, `server ${server} is the first to commit, and does not lead`);
+      must(byCount?.term === after.term, 7, `an entry of term ${byCount?.term} is counted`);
+    }
+    for (let index = before.commitIndex + 1; index <= after.commitIndex; index++) {
+      const entry = core.entryAt(index as LogIndex);
+      if (index <= history.committedIndex) this.#checkSame(server, index, entry);
+      else this.#commit(entry, index, after.term);
+    }
+  }
+
+  onRestart(server: ServerId, commitIndex: number, entryAt: (index: number) => Entry | undefined) {
+    const { committedIndex } = this.#history;
+    must(commitIndex <= committedIndex, 5, `${commitIndex} was never committed`);
+    for (let index = 1; index <= commitIndex; index++) {
+      this.#checkSame(server, index, entryAt(index));
+    }
+  }
+
+  /** A disk has lost these by a truncation. */
+  onCut(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      const { index, term } = entry;
+      must(!this.#history.isCommitted(entry), 5, `committed ${term}/${index} is cut off a disk`);
+    }
+  }
+
+  #commit(entry: Entry | undefined, index: number, term: number): void {
+    must(entry !== undefined, 6, `${index} is committed, and the log is shorter`);
+    const disks = this.#disks();
+    let copies = 0;
+    for (const disk of disks) {
+      const isCovered = disk.base.index >= index;
+      if (isCovered || sameEntry(disk.entryAt(index), entry)) copies++;
+    }
+    const needed = quorumSize(disks.length);
+    must(copies >= needed, 5, `${entry.term}/${index} is committed with ${copies} durable copies`);
+    this.#history.committed.push(entry);
+    this.#history.committedInTerm.push(term);
+    this.#onCommitted(entry);
+  }
+
+  /** Below a replica's base there is nothing to compare. */
+  #checkSame(server: ServerId, index: number, entry: Entry | undefined): void {
+    if (entry === undefined) return;
+    const isSame = sameEntry(entry, this.#history.committedAt(index));
+    must(isSame, 5, `server ${server} has another entry at ${index} than was committed`);
+  }
+}
