@@ -51,6 +51,11 @@ export interface SeatOptions {
    * until the leases of the one before it have run out.
    */
   readonly start?: ProcessStart | undefined;
+  /**
+   * Called when another process turns out to be this incarnation, before the seat stops: the next
+   * process on these data must not prove by {@link start} that this one is dead.
+   */
+  readonly voidProof?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Where epochs are made durable before they are used. */
@@ -136,9 +141,10 @@ export class Seat {
     const emit = (event: TimelessSeatEvent): void => this.#emit(event);
     const refreshView = (): void => this.#watching?.abort();
     const fail = (reason: Reason, message: string): void => this.#stop(reason, message);
+    const voidProof = options.voidProof ?? (() => Promise.resolve());
     this.#groups = registered.shardGroups.map((group) => {
       const prng = this.#prng.clone();
-      const world = { client, clock, timers, prng, epochs, freshNonce, drainMs };
+      const world = { client, clock, timers, prng, epochs, freshNonce, drainMs, voidProof };
       return new GroupSeat({ ...world, owner, group, stopped, emit, refreshView, fail });
     });
     this.#guardWorld = {

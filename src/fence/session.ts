@@ -41,6 +41,8 @@ export interface SessionContext {
   readonly prng: Prng;
   /** Fresh random numbers below 2^53; see {@link SeatOptions}. */
   readonly freshNonce: () => number;
+  /** See {@link SeatOptions}. */
+  readonly voidProof: () => Promise<void>;
   readonly stopped: AbortSignal;
   readonly emit: (event: TimelessSeatEvent) => void;
   /** Begins the watch anew, with a snapshot, at another server. */
@@ -226,13 +228,19 @@ export class GroupSession {
     const { emit, fail, group, stopped, timers } = this.#with;
     this.#on.onClosed();
     emit({ kind: "sessionClosed", group, message, remainingMs: Math.max(0, ...this.#rests()) });
+    let whyNot = "";
+    try {
+      await this.#with.voidProof();
+    } catch (error) {
+      whyNot = `; its proof stays (${String(error)}): let the leases end before a restart`;
+    }
     for (;;) {
       const restMs = Math.max(0, ...this.#rests());
       if (restMs === 0 || stopped.aborted) break;
       await sleep(timers, restMs, stopped);
     }
     this.#on.step({ kind: "clock" });
-    fail("SESSION_CLOSED", message);
+    fail("SESSION_CLOSED", message + whyNot);
   }
 
   /** Until each deadline; negative: since when it is over. */

@@ -222,7 +222,15 @@ test("a newer process of the same node stops this one, which serves nothing from
 });
 
 test("a closed session is renewed no more, served to its deadlines, and then left (law 13)", async () => {
-  const { directory, seat } = await holding();
+  const directory = new FakeDirectory();
+  let isVoided = false;
+  const voidProof = (): Promise<void> => {
+    isVoided = true;
+    return Promise.resolve();
+  };
+  const seat = await directory.seat({ voidProof });
+  await directory.clock.settle();
+  await directory.grant(0);
   await directory.pass(500);
   directory.override = (method) =>
     method === "renew"
@@ -236,6 +244,7 @@ test("a closed session is renewed no more, served to its deadlines, and then lef
   const deadlineMs = directory.clock.nowMs() + (seat.holds()[0]?.remainingMs ?? 0);
   expect(closed?.remainingMs).toBeCloseTo(deadlineMs - (closed?.atMs ?? 0));
   expect(seat.isHeld("k", KEY_0)).toBe(true);
+  expect(isVoided).toBe(true);
   // Granted meanwhile to the copy, as it were: not taken over.
   await directory.grant(1);
   await directory.clock.advance(deadlineMs - directory.clock.nowMs() - 1);
@@ -251,6 +260,17 @@ test("a closed session is renewed no more, served to its deadlines, and then lef
   await seat.close({ release: true });
   expect(directory.network.callsOf("release")).toHaveLength(0);
   expect(directory.clock.pendingCount).toBe(0);
+});
+
+test("a copied seat that can't void its proof says so when it stops", async () => {
+  const directory = new FakeDirectory();
+  await directory.seat({ voidProof: () => Promise.reject(new Error("the disk is full")) });
+  await directory.clock.settle();
+  directory.override = (method) => (method === "renew" ? refuse("SESSION_CLOSED") : undefined);
+  await directory.pass(4_000);
+  const last = directory.events.at(-1);
+  expect(last).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
+  expect(last?.kind === "stopped" && last.message).toContain("the disk is full");
 });
 
 test("a closed incarnation that would open its session again stops at once (law 13)", async () => {

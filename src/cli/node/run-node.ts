@@ -110,6 +110,7 @@ async function register(
       clock: world.clock,
       timers: world.timers,
       start: data.start,
+      voidProof: () => data.voidProof(),
       epochs: data,
       freshNonce: world.freshNonce,
       registerDeadlineMs: context.options.timeoutMs,

@@ -50,6 +50,11 @@ export interface NodeData extends EpochMemory {
    */
   readonly start: ProcessStart | undefined;
   /**
+   * Counts one start more, durably: the next process on these data proves nothing of this one,
+   * because a copy of it lives on. Rejects when the storage fails.
+   */
+  voidProof(): Promise<void>;
+  /**
    * Waits for what is being written, and gives the lock back. Only after the last seat on these
    * data has closed: whoever gets the lock next proves by it that this process serves nothing.
    */
@@ -120,9 +125,13 @@ async function noteStart(
   before: number,
 ): Promise<ProcessStart | undefined> {
   const startCount = before + 1;
-  await store.put(START_KEY, sealed(START_KEY, String(startCount)), { sync: true });
+  await putStartCount(store, startCount);
   const [bootId, lockFile] = await Promise.all([readBootId(), lockedFileOf(folder)]);
   return bootId === undefined ? undefined : { bootId, lockFile, startCount };
+}
+
+async function putStartCount(store: Level<string, string>, count: number): Promise<void> {
+  await store.put(START_KEY, sealed(START_KEY, String(count)), { sync: true });
 }
 
 class LevelNodeData implements NodeData {
@@ -149,13 +158,23 @@ class LevelNodeData implements NodeData {
   }
 
   remember(epochs: readonly RememberedEpoch[]): Promise<void> {
-    const written = this.#lastWrite.then(() => this.#write(epochs));
-    this.#lastWrite = written.catch(() => undefined);
-    return written;
+    return this.#inTurn(() => this.#write(epochs));
+  }
+
+  voidProof(): Promise<void> {
+    if (this.start === undefined) return Promise.resolve();
+    const { startCount } = this.start;
+    return this.#inTurn(() => putStartCount(this.#store, startCount + 1));
   }
 
   highWater(keyspace: string, span: Span): Epoch {
     return this.#epochs.highWater(keyspace, span);
+  }
+
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    const written = this.#lastWrite.then(write);
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
   }
 
   async close(): Promise<void> {

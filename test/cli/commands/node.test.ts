@@ -66,6 +66,7 @@ class FakeSeat {
 const DATA: NodeData = {
   dataUuid: "11111111-2222-3333-4444-555555555555",
   start: { bootId: "0".repeat(32), lockFile: "8:77", startCount: 5 },
+  voidProof: () => Promise.resolve(),
   remember: () => Promise.resolve(),
   highWater: () => 0 as Epoch,
   close: () => Promise.resolve(),

@@ -69,6 +69,16 @@ test("a copy of the directory has another locked file, so that it proves nothing
   }
 });
 
+test("a process that was copied voids the proof of the next one (law 13)", async () => {
+  const copied = await openNodeData(dataDir);
+  await copied.voidProof();
+  await copied.voidProof();
+  await copied.close();
+  const next = await openNodeData(dataDir);
+  expect([copied.start?.startCount, next.start?.startCount]).toEqual([1, 3]);
+  await next.close();
+});
+
 test("a lower epoch lowers nothing, and a covering one replaces what it covers", async () => {
   const data = await openNodeData(dataDir);
   await data.remember([ONE, TWO]);
