@@ -45,7 +45,7 @@ export class GroupSeat {
     this.#session = new GroupSession(context, this.keeper, {
       step: (input) => this.#step(input),
       onOpened: () => this.#takeOver.wake(),
-      onTold: (revision) => this.#mendWatch(revision),
+      onViewNeeded: (revision) => this.#mendWatch(revision),
       onClosed: () => {
         this.#takeOver.close();
         this.#handOvers.close();
@@ -99,14 +99,17 @@ export class GroupSeat {
   }
 
   /**
-   * A watch that does not come to show what a renewal has told of is stuck, or its server is. The
-   * silence that ends a stream is longer than most leases: what is granted meanwhile would lapse.
+   * A watch that does not come to show what a renewal has told of, or needs, is stuck, or its
+   * server is. The silence that ends a stream is longer than most leases, and as long as a session
+   * lasts: what is granted meanwhile would lapse. The next server may be as silent.
    */
-  #mendWatch(toldRevision: Revision): void {
+  #mendWatch(wanted: Revision): void {
     if (this.#cancelMending !== undefined) return;
     this.#cancelMending = this.#with.timers.after(WATCH_LAG_MS, () => {
       this.#cancelMending = undefined;
-      if ((this.keeper.asOf ?? 0) < toldRevision) this.#with.refreshView();
+      if ((this.keeper.asOf ?? 0) >= wanted) return;
+      this.#with.refreshView();
+      this.#mendWatch(wanted);
     });
   }
 

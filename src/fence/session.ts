@@ -54,8 +54,8 @@ export interface SessionContext {
 export interface SessionEvents {
   step(input: TimelessLeaseInput): readonly LeaseEvent[];
   onOpened(): void;
-  /** A renewal's answer has told of changes up to here. */
-  onTold(revision: Revision): void;
+  /** The view must come to show this: a renewal has told of it, or can't be sent without it. */
+  onViewNeeded(revision: Revision): void;
   /** Nothing more is renewed, taken over or given up. */
   onClosed(): void;
 }
@@ -175,7 +175,7 @@ export class GroupSession {
       this.#isRenewed = true;
       const events = this.#on.step({ kind: "renewed", sent, answer });
       const told = answer.changes.at(-1)?.revision;
-      if (told !== undefined) this.#on.onTold(told);
+      if (told !== undefined) this.#on.onViewNeeded(told);
       const extended = events.find((event) => event.kind === "extended");
       emit({
         kind: "renewed",
@@ -217,7 +217,9 @@ export class GroupSession {
   #freshRenewal(firstSentMs: MonotonicMs): SentRenewal | undefined {
     const sent = this.#keeper.renewal(firstSentMs);
     this.#awaitsView = sent === undefined || sent.asOf === this.#tooOldAsOf;
-    return this.#awaitsView ? undefined : sent;
+    if (!this.#awaitsView) return sent;
+    this.#on.onViewNeeded(((this.#tooOldAsOf ?? 0) + 1) as Revision);
+    return undefined;
   }
 
   /**

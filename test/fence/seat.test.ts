@@ -182,6 +182,40 @@ test("a watch that does not show what a renewal has told of is begun anew, elsew
   expect(seat.isHeld("k", KEY_0)).toBe(true);
 });
 
+test("a seat that has no view to renew by asks server after server for one", async () => {
+  const directory = new FakeDirectory();
+  const { watches } = directory.network;
+  const served = new Map(watches);
+  watches.clear();
+  await directory.seat();
+  await directory.pass(5_000);
+  expect(directory.kinds()).not.toContain("renewed");
+  expect(new Set(directory.network.addressesOf("watch")).size).toBeGreaterThan(1);
+  for (const [address, handler] of served) watches.set(address, handler);
+  await directory.pass(3_000);
+  expect(directory.kinds()).toContain("renewed");
+});
+
+test("a view that is too old is refreshed, however many servers are silent about it", async () => {
+  const { directory } = await seated();
+  const { watches } = directory.network;
+  const served = new Map(watches);
+  let refusals = 1;
+  directory.override = (method) => {
+    if (method !== "renew" || refusals-- <= 0) return undefined;
+    directory.model.revision++;
+    watches.clear();
+    return refuse("VIEW_TOO_OLD");
+  };
+  const before = directory.events.length;
+  await directory.pass(5_000);
+  expect(directory.kinds().slice(before)).toEqual(["renewalFailed"]);
+  for (const [address, handler] of served) watches.set(address, handler);
+  // A session lasts 10 s without renewals, and so does a silent watch.
+  await directory.pass(3_000);
+  expect(directory.kinds().slice(before)).toContain("renewed");
+});
+
 test("an earlier process's leases are waited for, as long as the directory says", async () => {
   const directory = new FakeDirectory();
   let refusals = 3;
