@@ -87,8 +87,8 @@ export interface SnapshotTakenInput {
 }
 
 /**
- * A snapshot that was fetched (`Output.fetches`) is durable and decoded. Taken: the Output's
- * `persist` carries it, and `install` follows once that step is durable. Without a
+ * A snapshot that `Output.fetches` asked for since the start is durable and decoded. Taken: the
+ * Output's `persist` carries it, and `install` follows once that step is durable. Without a
  * `persist.snapshot` it is of no use any more.
  */
 export interface SnapshotReceivedInput {

@@ -110,9 +110,9 @@ function nextBaseIndex(state: RaftState): LogIndex {
   const { electionTimeoutTicksMin } = config;
   let base = wanted;
   for (const { neededIndex, contactElapsedTicks } of role.progress) {
-    // Nothing is kept for a follower that is gone.
+    // Nothing is kept for a follower that is gone, or for which it is too late.
     if (neededIndex === undefined || contactElapsedTicks >= electionTimeoutTicksMin) continue;
-    base = Math.min(base, neededIndex) as LogIndex;
+    if (neededIndex >= log.base.index) base = Math.min(base, neededIndex) as LogIndex;
   }
-  return Math.max(base, log.base.index) as LogIndex;
+  return base;
 }
