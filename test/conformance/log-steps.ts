@@ -204,14 +204,18 @@ function randomCheckpoint(log: ModelLog, prng: Prng): Partial<DurableStep> {
   };
 }
 
-/** A snapshot from elsewhere: what is behind the commit index is given up, as a follower does. */
+/**
+ * A snapshot from elsewhere: what is behind the commit index is given up, as a follower does. One
+ * of the present term lies behind all entries of that term: they are its leader's.
+ */
 function randomInstall(log: ModelLog, prng: Prng): Partial<DurableStep> {
   const { commitIndex, term, votedFor } = log.hardState;
   const { lastIndex, lastTerm } = endOf(log);
-  const index = commitIndex + prng.nextInteger(1, 8);
-  const newTerm = Math.max(term, lastTerm) + 1;
+  const isNewTerm = term === 0 || prng.chance(0.5);
+  const newTerm = isNewTerm ? term + 1 : term;
+  const isLedOn = !isNewTerm && lastTerm === term;
+  const index = (isLedOn ? lastIndex : commitIndex) + prng.nextInteger(1, 8);
   const position = positionOf(index, newTerm);
-  const isNewTerm = newTerm > term;
   return {
     hardState: hardStateOf(newTerm, isNewTerm ? undefined : votedFor, index),
     truncateFrom: lastIndex > commitIndex ? indexOf(commitIndex + 1) : undefined,
