@@ -16,7 +16,7 @@ import { realClient } from "../support/clients.ts";
 import { delay, RealCluster } from "../support/real-cluster.ts";
 import { SENT_AGAIN } from "../../sent-again.ts";
 
-const REQUESTS = Number(process.env["SOAK_REQUESTS"] ?? 20_000);
+const REQUESTS = Number(process.env["SOAK_REQUESTS"] ?? 10_000);
 const SHARD = 1 as never;
 const KEYSPACE = "long";
 const RANGES = 2_000;
