@@ -90,6 +90,7 @@ const INJECTED = [
   "ownerReplacements",
   "ownerCloses",
   "ownerReleases",
+  "ownerCopies",
   "clientPauses",
   "storeCrashes",
   "suspensions",

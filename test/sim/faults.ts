@@ -100,6 +100,7 @@ export class Faults {
       case "ownerReplacement":
       case "ownerClose":
       case "ownerRelease":
+      case "ownerCopy":
         return this.#disturbOwner(fault);
       case "storeCrash":
         this.#world.trace.count("storeCrashes");
@@ -285,7 +286,9 @@ export class Faults {
 
   // ---- Storage nodes
 
-  #disturbOwner(fault: "ownerCrash" | "ownerReplacement" | "ownerClose" | "ownerRelease"): void {
+  #disturbOwner(
+    fault: "ownerCrash" | "ownerReplacement" | "ownerClose" | "ownerRelease" | "ownerCopy",
+  ): void {
     const { onBug, prng, processes, trace } = this.#world;
     if (processes.length === 0) return;
     const owner = prng.pick(processes);
@@ -306,6 +309,10 @@ export class Faults {
       case "ownerRelease":
         trace.count("ownerReleases");
         owner.release(prng.nextInteger(0, 500), 0.5).catch(onBug);
+        return;
+      case "ownerCopy":
+        trace.count("ownerCopies");
+        this.#world.copyOwner(owner);
     }
   }
 

@@ -27,7 +27,7 @@ export interface GroupPropertiesOptions<Request, Answer, Event> {
   readonly voters: () => readonly ReplicaId[];
   readonly diskOf: (replica: ReplicaId) => DurableLog;
   /** Clocks run within their bound: log time can be held to it. */
-  readonly clocksAreBound: boolean;
+  readonly ownersAreBound: boolean;
 }
 
 export class GroupProperties<Request, Answer, Event> {
@@ -87,10 +87,10 @@ export class GroupProperties<Request, Answer, Event> {
   }
 
   #onCommitted(entry: Entry): void {
-    const { history, oracle, clocksAreBound } = this.#options;
+    const { history, oracle, ownersAreBound } = this.#options;
     const made = history.madeAt(entry);
     must(made !== undefined, 3, `nobody has made ${entry.term}/${entry.index}`);
-    if (clocksAreBound) this.#logTime.onCommitted(made);
+    if (ownersAreBound) this.#logTime.onCommitted(made);
     oracle.onCommitted(entry);
   }
 }

@@ -13,21 +13,32 @@ import type { World } from "./world.ts";
 
 const LASTING = ["stopped", "paused", "deaf", "mute", "cutOff", "oneLink", "hungDisk"] as const;
 
-/** Answers the servers that work from now on. `isLatest`: the directory knows it as its node's. */
+export interface Healed {
+  /** Servers that work from now on, with whole links to each other. */
+  readonly working: readonly SimServer[];
+  /**
+   * Some other server has a link to one of them only: it may lead with that one, and then those
+   * beyond hear nothing from it.
+   */
+  readonly isChain: boolean;
+}
+
+/** `isLatest`: the directory knows it as its node's. */
 export function heal(
   world: World,
   faults: Faults,
   shape: Shape,
   isLatest: (owner: OwnerProcess) => boolean,
-): readonly SimServer[] {
+): Healed {
   faults.end();
   world.trace.say("healed");
   healLinks(world);
   const outsiders = shape.mode === "liveness" ? drawOutsiders(world) : [];
   for (const server of world.servers.all) revive(world, shape, server);
-  for (const outsider of outsiders) afflict(world, faults, outsider, outsiders);
+  const lasting = outsiders.map((outsider) => afflict(world, faults, outsider, outsiders));
   healOwners(world, faults, isLatest);
-  return world.servers.all.filter((server) => !outsiders.includes(server));
+  const working = world.servers.all.filter((server) => !outsiders.includes(server));
+  return { working, isChain: lasting.includes("oneLink") };
 }
 
 function healLinks({ channels, network, snapshots, store }: World): void {
@@ -48,7 +59,7 @@ function revive({ servers }: World, shape: Shape, server: SimServer): void {
   if (disk.isHung) servers.kill(server);
   if (servers.isDown(server)) servers.start(server);
   server.clock.resume();
-  if (!shape.clocksAreBound) server.rate = 1;
+  if (!shape.ownersAreBound) server.rate = 1;
   server.clock.setRate(server.rate);
 }
 
@@ -60,7 +71,7 @@ function healOwners(
   for (const client of world.clients) client.clock.resume();
   for (const owner of world.processes) {
     owner.clock.resume();
-    if (!world.clocksAreBound) owner.clock.setRate(1);
+    if (!world.ownersAreBound) owner.clock.setRate(1);
   }
   for (const { nodeId } of world.nodes) {
     const running = world.processes.filter((owner) => owner.nodeId === nodeId && !owner.isClosing);
@@ -90,7 +101,7 @@ function afflict(
   faults: Faults,
   outsider: SimServer,
   outsiders: readonly SimServer[],
-): void {
+): (typeof LASTING)[number] {
   const { network, prng, servers, trace } = world;
   const fault = prng.pick(LASTING);
   trace.say(`server ${outsider.id} stays ${fault}`);
@@ -104,4 +115,5 @@ function afflict(
   if (fault === "stopped") faults.keepDown(outsider);
   if (fault === "paused") outsider.clock.pause();
   if (fault === "hungDisk") outsider.disk.failNextWrite("hang");
+  return fault;
 }

@@ -9,9 +9,11 @@ import { Prng } from "../../src/base/prng.ts";
 import type { OwnerProcess } from "./actors/owner.ts";
 import type { Coverage } from "./coverage.ts";
 import { Faults } from "./faults.ts";
-import { heal } from "./healing.ts";
+import { heal, type Healed } from "./healing.ts";
 import { must } from "./must.ts";
+import type { SimServer } from "./servers.ts";
 import { drawShape, type Mode, type Shape } from "./shape.ts";
+import { SHARD } from "./virtual-cluster.ts";
 import { World } from "./world.ts";
 
 const FAULTY_MS = 18_000;
@@ -21,11 +23,14 @@ const SETUP_MS = 10_000;
  * last 10 s, side by side; then an election, a grant, an Accept and a renewal.
  */
 const SERVED_WITHIN_MS = 14_000;
+/** A copied process serves to its deadlines, stops, and its next one waits for its session. */
+const COPIES_RUN_OUT_MS = 20_000;
 /** An election or two, in ticks. */
 const ELECTION_TICKS = 60;
 /** A successor that was recorded waits for the lease, then as above. */
 const HAND_OVER_SLACK_MS = 1_500;
 const STEADY_MS = 4_000;
+const CONVERGED_WITHIN_MS = 3_000;
 /** What a seed must at least be to count. */
 export const EVENTS_MIN = 3_000;
 export const VIRTUAL_MS_MIN = 30_000;
@@ -75,6 +80,9 @@ class SeedSimulation {
   /** The keyspaces are there. */
   #isSetUp = false;
   #isSteady = false;
+  /** What was applied somewhere when faults ended, and the servers that work from then on. */
+  #healedAtRevision = 0;
+  #healed: Healed = { working: [], isChain: false };
   /** Ranges that are to change hands: their lapses are no losses. */
   readonly #handedOver = new Set<string>();
 
@@ -106,6 +114,7 @@ class SeedSimulation {
       // What was recorded or withdrawn before shows for a lease at most.
       await this.#pass(this.#handOverMs());
       await this.#demandHandOver();
+      await this.#demandConvergence();
       this.#world.checkEnd();
       must(clock.eventCount >= EVENTS_MIN, 0, `only ${clock.eventCount} events`);
     } catch (error) {
@@ -174,15 +183,16 @@ class SeedSimulation {
       this.#latest.set(owner.nodeId, Math.max(before, event.incarnation));
     }
     if (event.kind === "stopped" && event.reason !== undefined) {
-      const isReplaced = event.reason === "STALE_INCARNATION";
-      must(isReplaced, 18, `${owner.name} stopped by ${event.reason}`);
+      const isCopy = this.#world.hasCopies && event.reason === "SESSION_CLOSED";
+      const isExpected = isCopy || event.reason === "STALE_INCARNATION";
+      must(isExpected, 18, `${owner.name} stopped by ${event.reason}`);
       clock.after(0, () => this.#world.endOwner(owner));
       // A registration of an earlier process can be so late that it replaces a later one.
       const isLast = processes.every((one) => one === owner || one.nodeId !== owner.nodeId);
       if (isLast) this.#faults.startOwner(owner.nodeId);
     }
     const isClosed = event.kind === "sessionClosed";
-    must(!isClosed || this.#world.hasClones, 18, `${owner.name} is taken for two processes`);
+    must(!isClosed || this.#world.hasCopies, 18, `${owner.name} is taken for two processes`);
     if (!this.#isSteady) return;
     const isLoss =
       event.kind === "sessionOpened" ||
@@ -197,8 +207,30 @@ class SeedSimulation {
   }
 
   #heal(): void {
+    const { shardOracle } = this.#world;
     this.#world.isHealed = true;
-    heal(this.#world, this.#faults, this.#shape, (owner) => this.#isLatest(owner));
+    this.#healedAtRevision = shardOracle.revision;
+    this.#healed = heal(this.#world, this.#faults, this.#shape, (owner) => this.#isLatest(owner));
+  }
+
+  /** Replicas that work hold what all hold, and watches have shown what was there to show. */
+  async #demandConvergence(): Promise<void> {
+    const { shardOracle, watchers } = this.#world;
+    const target = shardOracle.index;
+    const { working, isChain } = this.#healed;
+    const behind = (): SimServer[] =>
+      working.filter(({ process }) => {
+        const replica = process?.core.groups.shards.get(SHARD)?.access.replica;
+        return replica === undefined || replica.appliedIndex < target;
+      });
+    const most = isChain ? working.length - 1 : 0;
+    const hasConverged = await this.#pass(CONVERGED_WITHIN_MS, () => behind().length <= most);
+    const lagging = behind().map(({ id }) => `server ${id}`);
+    must(hasConverged, 25, `${lagging.join(", ")} can't catch up with ${target}`);
+    for (const { name, isSlow, toldTo } of watchers) {
+      const isTold = isSlow || toldTo >= this.#healedAtRevision;
+      must(isTold, 24, `${name} has been shown ${toldTo}, not ${this.#healedAtRevision}`);
+    }
   }
 
   async #demandService(): Promise<number> {
@@ -208,7 +240,8 @@ class SeedSimulation {
       this.#isSetUp &&
       this.#unserved().length === 0 &&
       this.#world.processes.every((process) => process.hasSession);
-    const limitMs = SERVED_WITHIN_MS + ELECTION_TICKS * this.#shape.tickMs;
+    const copiesMs = this.#world.hasCopies ? COPIES_RUN_OUT_MS : 0;
+    const limitMs = SERVED_WITHIN_MS + ELECTION_TICKS * this.#shape.tickMs + copiesMs;
     let nextMs: number = startMs;
     const served = await this.#pass(limitMs, () => {
       if (clock.nowMs() < nextMs) return false;
@@ -253,7 +286,10 @@ class SeedSimulation {
     const hasAll = (): boolean => [...next].every(([id, nodeId]) => this.#serves(id, nodeId));
     const isHandedOver = await this.#pass(waitMs, hasAll);
     must(isHandedOver, 27, "a recorded successor did not get its range when the lease was over");
+    const { elections } = this.#world.trace.coverage;
     await this.#pass(waitMs + STEADY_MS - (clock.nowMs() - startMs));
+    const isStable = this.#world.trace.coverage.elections === elections;
+    must(isStable, 23, "a leader changes in a healthy cluster");
     const lacks = this.#unserved();
     must(lacks.length === 0, 27, `${lacks.join(", ")} is served by nobody in a healthy cluster`);
   }

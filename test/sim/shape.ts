@@ -47,17 +47,17 @@ export const FAULTS = [
   "clientPause",
   "storeCrash",
 ] as const;
-/** Only where clocks are not bound. */
-export const CLOCK_FAULTS = ["suspension", "rateChange", "clockJump"] as const;
+/** What leases alone can't stand, and fencing must: only where owners are not bound. */
+export const UNBOUND_FAULTS = ["suspension", "rateChange", "clockJump", "ownerCopy"] as const;
 
-export type FaultName = (typeof FAULTS)[number] | (typeof CLOCK_FAULTS)[number];
+export type FaultName = (typeof FAULTS)[number] | (typeof UNBOUND_FAULTS)[number];
 
 export interface Shape {
   readonly mode: Mode;
   readonly servers: number;
   readonly nodes: number;
-  /** Clocks keep within rho, and no machine is suspended: then leases alone must exclude. */
-  readonly clocksAreBound: boolean;
+  /** Clocks keep within rho, no machine is suspended or copied: then leases alone must exclude. */
+  readonly ownersAreBound: boolean;
   /** Of each process, drawn from these. */
   readonly rates: readonly number[];
   readonly tickMs: number;
@@ -81,8 +81,8 @@ export interface Shape {
 }
 
 export function drawShape(prng: Prng, mode: Mode | undefined): Shape {
-  const clocksAreBound = prng.chance(0.8);
-  const possible = clocksAreBound ? FAULTS : [...FAULTS, ...CLOCK_FAULTS];
+  const ownersAreBound = prng.chance(0.8);
+  const possible = ownersAreBound ? FAULTS : [...FAULTS, ...UNBOUND_FAULTS];
   const share = prng.pick([0.15, 0.4, 0.7]);
   const faults = possible.filter(() => prng.chance(share));
   const rho = CLOCK_RATE_ERROR;
@@ -90,8 +90,8 @@ export function drawShape(prng: Prng, mode: Mode | undefined): Shape {
     mode: mode ?? prng.pick(MODES),
     servers: prng.chance(0.15) ? 5 : 3,
     nodes: prng.pick([3, 4]),
-    clocksAreBound,
-    rates: clocksAreBound
+    ownersAreBound,
+    rates: ownersAreBound
       ? prng.pick([[1], [1 - rho, 1 + rho], [1 - rho, 1 - rho / 2, 1, 1 + rho / 2, 1 + rho]])
       : prng.pick([[1], [0.9, 1.1], [0.5, 1, 2]]),
     tickMs: prng.pick([50, 100, 100]),

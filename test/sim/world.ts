@@ -14,6 +14,7 @@ import { FaultyChannels } from "../../src/testing/faulty-channels.ts";
 import { FaultyNetwork } from "../../src/testing/faulty-network.ts";
 import { FaultySnapshots } from "../../src/testing/faulty-snapshots.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
+import type { RegisterAnswer } from "../../src/wire/api.ts";
 import { FencedStore } from "./actors/fenced-store.ts";
 import { Importer } from "./actors/importer.ts";
 import { sampleKey, SampleKeys } from "./actors/keyspaces.ts";
@@ -73,7 +74,7 @@ export class World {
   /** Faults have ended. */
   isHealed = false;
   /** Some storage node's process was copied while it ran. */
-  hasClones = false;
+  hasCopies = false;
   #bug: { readonly error: unknown } | undefined;
   readonly #options: WorldOptions;
   readonly #actors: ActorWorld;
@@ -154,8 +155,8 @@ export class World {
   }
 
   /** Leases alone must exclude, and log time keep its pace. */
-  get clocksAreBound(): boolean {
-    return this.#options.shape.clocksAreBound;
+  get ownersAreBound(): boolean {
+    return this.#options.shape.ownersAreBound;
   }
 
   /** Clients that can be made to stand still. */
@@ -180,14 +181,28 @@ export class World {
    * directory's, a copy, and can state no proof of the earlier one's end.
    */
   startOwner(node: OwnerNode): OwnerProcess {
-    const { shape, onSeatEvent } = this.#options;
-    const isAlone = this.processes.every(({ nodeId }) => nodeId !== node.nodeId);
+    // A copy has a data directory of its own.
+    const isAlone = this.processes.every(({ nodeId, isCopy }) => nodeId !== node.nodeId || isCopy);
     if (isAlone && this.prng.chance(REBOOT_CHANCE)) node.boots++;
+    return this.#addOwner(node, isAlone, undefined);
+  }
+
+  /** Its machine is copied while it runs: from now on two processes are one incarnation. */
+  copyOwner(owner: OwnerProcess): void {
+    const node = this.nodes.find(({ nodeId }) => nodeId === owner.nodeId);
+    if (node === undefined || owner.registered === undefined) return;
+    this.hasCopies = true;
+    this.#addOwner(node, false, owner.registered);
+  }
+
+  #addOwner(node: OwnerNode, hasLock: boolean, copyOf: RegisterAnswer | undefined): OwnerProcess {
+    const { shape, onSeatEvent } = this.#options;
     const owner = new OwnerProcess(this.#actors, {
       node,
-      hasLock: isAlone,
+      hasLock,
+      copyOf,
       store: this.store,
-      rate: this.isHealed && !shape.clocksAreBound ? 1 : this.prng.pick(shape.rates),
+      rate: this.isHealed && !shape.ownersAreBound ? 1 : this.prng.pick(shape.rates),
       startMs: this.prng.nextInteger(0, 1_000_000),
       epochWriteMs: this.prng.nextInteger(1, shape.epochWriteMsMax),
       onRan: (process) => this.#ran.add(process),
@@ -203,7 +218,7 @@ export class World {
   endOwner(owner: OwnerProcess): void {
     owner.kill();
     this.processes = this.processes.filter((process) => process !== owner);
-    if (this.clocksAreBound) this.owners.onRan(owner);
+    if (this.ownersAreBound) this.owners.onRan(owner);
   }
 
   /** Keys that some guard admits now. */
@@ -234,6 +249,8 @@ export class World {
   }
 
   #isAlive({ nodeId, incarnation }: Owner): boolean {
+    // Nobody can tell a dead process from a copy that has not been heard of.
+    if (this.hasCopies) return false;
     return this.processes.some(
       ({ seat }) => seat?.nodeId === nodeId && seat.incarnation === incarnation,
     );
@@ -241,12 +258,12 @@ export class World {
 
   #lookAtOwners(): void {
     if (this.#ran.size === 0) return;
-    for (const process of this.#ran) if (this.clocksAreBound) this.owners.onRan(process);
+    for (const process of this.#ran) if (this.ownersAreBound) this.owners.onRan(process);
     this.#ran.clear();
   }
 
   #onStillHeld(process: OwnerProcess, name: string, epoch: Epoch, admittedAtMs: number): void {
-    if (!this.clocksAreBound) return;
+    if (!this.ownersAreBound) return;
     this.owners.onRan(process);
     this.owners.onStillHeld(process, name, epoch, admittedAtMs);
   }
@@ -257,7 +274,7 @@ export class World {
   }
 
   #properties(): Properties {
-    const { clocksAreBound } = this;
+    const { ownersAreBound } = this;
     const root = new Oracle({ machine: new RootMachine() });
     const diskOf = (group: GroupId) => (replica: number) =>
       this.servers.get(replica as ServerId).model.durable(group);
@@ -270,7 +287,7 @@ export class World {
         oracle,
         voters: () => this.servers.voters,
         diskOf: diskOf(group),
-        clocksAreBound,
+        ownersAreBound,
       });
     };
     const properties = { root: make(ROOT_GROUP, root), shard: make(SHARD, this.shardOracle) };

@@ -8,12 +8,14 @@
 import type { Epoch } from "../../../src/base/brands.ts";
 import { bytesToHex, utf8ToBytes } from "../../../src/base/bytes.ts";
 import type { Span } from "../../../src/base/span.ts";
+import type { ClientOwnership } from "../../../src/client/requests.ts";
 import { CoordinationError } from "../../../src/client/errors.ts";
 import { EpochMap } from "../../../src/fence/epoch-map.ts";
 import type { EpochMemory, RememberedEpoch } from "../../../src/fence/epochs.ts";
 import type { ProcessStart } from "../../../src/fence/process-start.ts";
-import { type Seat, takeSeat } from "../../../src/fence/seat.ts";
+import { Seat, type SeatOptions, takeSeat } from "../../../src/fence/seat.ts";
 import type { SeatEvent } from "../../../src/fence/seat-events.ts";
+import type { RegisterAnswer } from "../../../src/wire/api.ts";
 import type { Admitted, Guarding } from "../checkers/p16-one-owner.ts";
 import type { Covered } from "../coverage.ts";
 import { must } from "../must.ts";
@@ -40,6 +42,8 @@ export interface OwnerOptions {
   readonly node: OwnerNode;
   /** It has the node's data directory for itself. */
   readonly hasLock: boolean;
+  /** Set: it is a copy of a process that registered so, on a copied machine. */
+  readonly copyOf: RegisterAnswer | undefined;
   readonly store: FencedStore;
   readonly rate: number;
   readonly startMs: number;
@@ -61,6 +65,8 @@ export class OwnerProcess extends Party implements Guarding {
   hasSession = false;
   /** Its seat is giving everything up, for good. */
   isClosing = false;
+  /** How it registered. */
+  registered: RegisterAnswer | undefined;
   readonly #options: OwnerOptions;
 
   constructor(world: ActorWorld, options: OwnerOptions) {
@@ -74,8 +80,13 @@ export class OwnerProcess extends Party implements Guarding {
     });
     this.nodeId = node.nodeId;
     this.#options = options;
+    this.registered = options.copyOf;
     world.operations.listenTo(this.client, this.name);
     this.#run().catch(world.onBug);
+  }
+
+  get isCopy(): boolean {
+    return this.#options.copyOf !== undefined;
   }
 
   admitted(): Admitted[] {
@@ -151,30 +162,44 @@ export class OwnerProcess extends Party implements Guarding {
   }
 
   async #run(): Promise<void> {
-    const { trace } = this.world;
-    const epochs = this.#epochMemory();
-    const start = this.#noteStart();
-    while (this.seat === undefined) {
+    const { node, copyOf } = this.#options;
+    const options: SeatOptions = {
+      client: this.client,
+      nodeId: this.nodeId,
+      dataUuid: bytesToHex(utf8ToBytes(this.nodeId)).padEnd(32, "0"),
+      addresses: [`${this.nodeId}:1`],
+      clock: this.clock,
+      timers: this.clock,
+      epochs: this.#epochMemory(),
+      start: this.#noteStart(),
+      voidProof: () => {
+        node.starts++;
+        return Promise.resolve();
+      },
+      freshNonce: () => this.prng.nextUint32(),
+      prng: this.prng.clone(),
+    };
+    this.seat = copyOf === undefined ? await this.#takeSeat(options) : new Seat(options, copyOf);
+    for await (const event of this.seat.events()) this.#onEvent(event);
+  }
+
+  async #takeSeat(options: SeatOptions): Promise<Seat> {
+    const methods: { -readonly [Name in keyof ClientOwnership]: ClientOwnership[Name] } =
+      this.client.ownership;
+    const { register } = methods;
+    methods.register = async (request, how) => {
+      this.registered = await register(request, how);
+      return this.registered;
+    };
+    for (;;) {
       try {
-        this.seat = await takeSeat({
-          client: this.client,
-          nodeId: this.nodeId,
-          dataUuid: bytesToHex(utf8ToBytes(this.nodeId)).padEnd(32, "0"),
-          addresses: [`${this.nodeId}:1`],
-          clock: this.clock,
-          timers: this.clock,
-          epochs,
-          start,
-          freshNonce: () => this.prng.nextUint32(),
-          prng: this.prng.clone(),
-        });
+        return await takeSeat(options);
       } catch (error) {
         if (!(error instanceof CoordinationError)) throw error;
-        trace.say(`${this.name} is not registered: ${error.reason}`);
+        this.world.trace.say(`${this.name} is not registered: ${error.reason}`);
         await this.clock.passing(500);
       }
     }
-    for await (const event of this.seat.events()) this.#onEvent(event);
   }
 
   /** What the kernel and the data directory vouch for (law 13). */
@@ -204,7 +229,7 @@ export class OwnerProcess extends Party implements Guarding {
     const why = "why" in event ? event.why : "reason" in event ? event.reason : "";
     trace.say(`${this.name} ${event.kind} ${words} ${why ?? ""}`);
     if (event.kind === "sessionOpened") this.hasSession = true;
-    if (isSessionLost(event)) this.hasSession = false;
+    if (isSessionLost(event) || event.kind === "sessionClosed") this.hasSession = false;
     for (const what of coveredBy(event)) trace.count(what);
     this.#options.onEvent(this, event);
   }

@@ -13,7 +13,10 @@ const SLOW_MS_MAX = 1_500;
 
 export class Watcher extends Party {
   readonly #scope: WatchInput;
-  readonly #isSlow: boolean;
+  /** It takes its time over each frame. */
+  readonly isSlow: boolean;
+  /** The latest that it has been shown, in this watch or one before. */
+  toldTo = 0;
   #checker: WatchChecker;
   #token: Uint8Array | undefined;
 
@@ -22,13 +25,12 @@ export class Watcher extends Party {
     options: {
       readonly name: string;
       readonly scope: WatchInput;
-      /** It takes its time over each frame. */
       readonly isSlow: boolean;
     },
   ) {
     super(world, { name: options.name });
     this.#scope = options.scope;
-    this.#isSlow = options.isSlow;
+    this.isSlow = options.isSlow;
     this.#checker = new WatchChecker(world.oracle, options.scope);
   }
 
@@ -63,11 +65,12 @@ export class Watcher extends Party {
     const input = { ...this.#scope, resumeToken, failIfCompacted };
     for await (const frame of this.client.watch(input, { signal, onInterrupted })) {
       this.#checker.onFrame(frame);
+      this.toldTo = Math.max(this.toldTo, frame.header.revision);
       this.#token = frame.resumeToken;
       if (frame.kind === "snapshot") {
         trace.count(frame.afterCompaction ? "watchCompactions" : "watchSnapshots");
       }
-      if (!this.#isSlow) continue;
+      if (!this.isSlow) continue;
       trace.count("slowWatchers");
       await this.clock.passing(this.prng.nextInteger(1, SLOW_MS_MAX));
     }

@@ -17,7 +17,7 @@ import { wireRecordOf } from "../wire-records.ts";
 export class WatchChecker {
   readonly #oracle: ShardOracle;
   readonly #scope: WatchInput;
-  /** Everything in scope up to here was told. */
+  /** Everything in scope up to here was told; undefined: nothing yet. */
   #toldTo: number | undefined;
 
   constructor(oracle: ShardOracle, scope: WatchInput) {
