@@ -3,9 +3,9 @@
  * dead, their leases end at once and go to the new one; otherwise it waits for that session to end.
  */
 
-import { refused, type LeaseTerm, type ShardResult } from "./answers.ts";
+import { type LeaseTerm, refused, type Refused, type ShardResult } from "./answers.ts";
 import type { OpenSession } from "./commands.ts";
-import type { Revision } from "../../base/brands.ts";
+import { type Revision, revisionToEpoch } from "../../base/brands.ts";
 import { numberMap } from "../../base/ordered-map.ts";
 import { extend, nextLeaseOrder } from "./leases.ts";
 import { endOwnership, grantAll, grantIntended, grantToSuccessors } from "./ranges.ts";
@@ -48,6 +48,11 @@ export function openSession(
   if (present !== undefined && (!isDead || newest?.isClosed === true)) {
     return waitFor(state, scope, present);
   }
+  // As a successor it was granted something by this very entry, which can't be granted on under the
+  // same epoch (law 3): by the next entry it can.
+  if (present !== undefined && wasGrantedNow(scope, present)) {
+    return { ...waitFor(state, scope, present), waitMs: 0 };
+  }
   const inherited = present === undefined ? [] : endRestarted(state, scope, present);
   const session: Session = {
     nodeId,
@@ -79,10 +84,19 @@ export function openSession(
  * is granted nothing more: grants to a dead process would keep its session, and the new one
  * waiting, for as long as they go on.
  */
-function waitFor(state: ShardState, scope: EntryScope, present: Session): ShardResult {
+function waitFor(state: ShardState, scope: EntryScope, present: Session): Refused {
   const waitMs = sessionRemainingMs(state, present);
   present.supersededUntilMs = scope.timeMs + waitMs + BASE_DURATION_MS;
   return refused("sessionLive", present.nodeId, { waitMs });
+}
+
+function wasGrantedNow(scope: EntryScope, { held }: Session): boolean {
+  for (const slots of held.values()) {
+    for (const { record } of slots.values()) {
+      if (record.epoch === revisionToEpoch(scope.revision)) return true;
+    }
+  }
+  return false;
 }
 
 /**

@@ -226,7 +226,10 @@ export class LeaseModel {
     if (this.line({ nodeId, incarnation }).isClosed) return;
     const mayLive =
       present !== undefined && (present.incarnation < provenSince || this.line(present).isClosed);
-    if (mayLive) {
+    // One epoch, one owner: what was granted by this entry is not granted on by it (law 3).
+    const isGranted =
+      present !== undefined && this.held(present).some(({ epoch }) => epoch === this.revision);
+    if (present !== undefined && (mayLive || isGranted)) {
       present.supersededUntilMs = this.endOf([...present.standings.values()]) + BASE_MS;
       return;
     }

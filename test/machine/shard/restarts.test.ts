@@ -65,6 +65,24 @@ test("nothing of the dead incarnation has an effect any more", () => {
   expect(shard.range(rangeId).owner).toEqual({ nodeId: "a", incarnation: 2 });
 });
 
+test("what the entry itself has granted to the dead waits for the next: one epoch, one owner (law 3)", () => {
+  const { shard, rangeId } = shardWithOwner();
+  shard.open("b");
+  shard.grant(rangeId, "b");
+  // By one entry the lease would end, the dead "b" succeed, and the proof end "b" as well.
+  shard.timeMs = 3_000;
+  const early = shard.open("b", 2, 1);
+  expect(early.events.map(({ cause }) => cause)).toEqual(["expired", "granted"]);
+  expect(early.result).toMatchObject({ reason: "sessionLive", waitMs: 0 });
+  const { events, revision } = shard.open("b", 2, 1);
+  expect(events.map(({ cause }) => cause)).toEqual(["restarted", "granted"]);
+  expect(revision).toBe(early.revision + 1);
+  expect(shard.range(rangeId)).toMatchObject({
+    epoch: revision,
+    owner: { nodeId: "b", incarnation: 2 },
+  });
+});
+
 test("a repeated opening with a proof finds its own session open, and ends nothing", () => {
   const { shard, rangeId } = shardWithOwner();
   shard.open("a", 2, 1);
