@@ -59,6 +59,15 @@ export interface ServedCall {
   readonly context: CallContext;
 }
 
+/** One call and the copies of it, which whoever repeats it gives up when it was refused. */
+interface SentCall extends ServedCall {
+  readonly sentMs: number;
+  readonly end: (answer: ServedAnswer) => void;
+  /** Copies that a service has begun and whose answer has not arrived. */
+  open: number;
+  isRefused: boolean;
+}
+
 interface OpenStream {
   readonly party: ChannelParty;
   readonly address: string;
@@ -183,9 +192,10 @@ export class FaultyChannels {
         party.clock.after(0.5, () => end(failed(unreachable())));
         return;
       }
+      const sent = { ...call, sentMs, end, open: 0, isRefused: false };
       const deliver = (): void => {
         if (!this.#isUp(party, address, process)) return;
-        process.clock.enter(() => this.#serve(party, address, process, { ...call, sentMs, end }));
+        process.clock.enter(() => this.#serve(party, address, process, sent));
       };
       if (cut === "silent") return;
       if (prng.chance(this.#quality.loss)) return onHarm?.("callsLost");
@@ -196,16 +206,15 @@ export class FaultyChannels {
     });
   }
 
-  /** Runs in the server's process. */
-  #serve(
-    party: ChannelParty,
-    address: string,
-    process: ServingProcess,
-    call: ServedCall & { readonly sentMs: number; readonly end: (answer: ServedAnswer) => void },
-  ): void {
+  /**
+   * Runs in the server's process. A refusal tells of one copy only: while another is under way it
+   * is no answer to the call.
+   */
+  #serve(party: ChannelParty, address: string, process: ServingProcess, call: SentCall): void {
     const { world, prng, onHarm, onServe, onBug } = this.#options;
     const timeoutMs = call.context.timeoutMs - (world.nowMs() - call.sentMs);
-    if (timeoutMs <= 0) return;
+    if (timeoutMs <= 0 || call.isRefused) return;
+    call.open++;
     const onAnswer = onServe?.(party, address, call);
     const methods = process.services[call.service] as unknown as Record<string, Method>;
     const answering = methods[call.method]?.(call.request, { timeoutMs });
@@ -214,7 +223,11 @@ export class FaultyChannels {
       onAnswer?.(answer);
       if (prng.chance(this.#quality.answerLoss)) return onHarm?.("answersLost");
       world.after(this.#delayMs(), () => {
-        if (this.#isUp(party, address, process)) party.clock.enter(() => call.end(answer));
+        if (!this.#isUp(party, address, process)) return;
+        call.open--;
+        if (!answer.ok && call.open > 0) return;
+        call.isRefused = !answer.ok;
+        party.clock.enter(() => call.end(answer));
       });
     };
     void answering?.then(answered, onBug);

@@ -1,7 +1,7 @@
 // Channels with faults: what a client is told when a call, its answer or its stream is lost.
 import { expect, test } from "vitest";
 import { Prng } from "../../src/base/prng.ts";
-import { ok } from "../../src/base/result.ts";
+import { failed, ok } from "../../src/base/result.ts";
 import {
   type ChannelQuality,
   FaultyChannels,
@@ -83,6 +83,32 @@ test("a repeated call is carried out twice and answered once", async () => {
   expect(await bench.lookup()).toBe("ok");
   await bench.clock.advance(100);
   expect(bench.served()).toBe(2);
+});
+
+test("a refusal of one copy is no answer while the other may yet take effect", async () => {
+  const clock = new VirtualClock();
+  const told: string[] = [];
+  const waitsMs = [50, 1];
+  const lookup = async (): Promise<unknown> => {
+    const isFirst = waitsMs.length === 2;
+    await new Promise<void>((resolve) => void clock.after(waitsMs.shift() ?? 0, resolve));
+    told.push(isFirst ? "ok" : "refused");
+    return isFirst ? ok({ header: { revision: 1 } }) : failed({ reason: "OVERLOADED" });
+  };
+  const services = { directory: { lookup } } as unknown as ApiServices;
+  const server = { clock: new ProcessClock(clock), services };
+  const channels = new FaultyChannels({
+    world: clock,
+    prng: Prng.fromSeed(3),
+    quality: { ...PERFECT_CHANNELS, duplication: 1 },
+    serverAt: () => server,
+    onBug: (error) => expect.fail(String(error)),
+  });
+  const party = { name: "client", clock: new ProcessClock(clock) };
+  const { directory } = channels.factory(party)(ADDRESS).services;
+  const answer = await onVirtualTime(clock, directory.lookup(CALL, { timeoutMs: 1_000 }));
+  expect(told).toEqual(["refused", "ok"]);
+  expect(answer.ok).toBe(true);
 });
 
 test("a refused link says that nothing was sent, a silent one nothing at all", async () => {
