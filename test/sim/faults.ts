@@ -17,6 +17,7 @@ const LONG_FAULT_MS = 12_000;
 const CRASH_LOOP_LIVES = 5;
 /** That a server is away for so long that its peers' logs begin behind what it has. */
 const LONG_OUTAGE = 0.15;
+const EARLY_COPY = 0.3;
 
 export class Faults {
   readonly #world: World;
@@ -293,7 +294,11 @@ export class Faults {
     if (processes.length === 0) return;
     const owner = prng.pick(processes);
     const { nodeId } = owner;
-    const isLast = processes.every((one) => one === owner || one.nodeId !== nodeId);
+    const isLast = this.#world.isLast(owner);
+    // What one of two processes of an incarnation gives up, or proves, is the other's, too, until
+    // the group has heard of both.
+    const isHarmless = fault === "ownerCopy" || fault === "ownerReplacement";
+    if (this.#shape.ownersAreBound && this.#world.isCopied(owner) && !isHarmless) return;
     switch (fault) {
       case "ownerCrash":
         trace.count("ownerCrashes");
@@ -311,9 +316,17 @@ export class Faults {
         owner.release(prng.nextInteger(0, 500), 0.5).catch(onBug);
         return;
       case "ownerCopy":
-        trace.count("ownerCopies");
         this.#world.copyOwner(owner);
     }
+  }
+
+  /** A copy may be the first to renew. */
+  onRegistered(owner: OwnerProcess): void {
+    const mayBeCopied = !this.#isOver && this.#shape.faults.includes("ownerCopy");
+    if (!mayBeCopied || !this.#world.prng.chance(EARLY_COPY)) return;
+    this.#world.clock.after(this.#world.prng.nextFraction() * 20, () => {
+      if (!this.#isOver && !owner.isDead && !owner.isClosing) this.#world.copyOwner(owner);
+    });
   }
 
   startOwner(nodeId: string): void {

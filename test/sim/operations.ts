@@ -66,6 +66,8 @@ export class Operations {
             if (item === undefined) continue;
             // Taken back meanwhile, so that it stays with its owner; or done by an earlier attempt.
             if (item.refused !== undefined && isHandOver(request.ranges[at])) continue;
+            // It stays with its owner until its lease has run out.
+            if (item.refused === "SESSION_CLOSED") continue;
             const outcome = { kind: item.refused === undefined ? "done" : "refused", revision };
             ends[at]?.({ ...operation, endedAt: this.#nowMs(), outcome } as Operation);
           }

@@ -7,6 +7,7 @@
  * every entry (properties 13, 15, 17, 18, and the machine's own invariants).
  */
 
+import type { Epoch } from "../../src/base/brands.ts";
 import type { AppliedEntry, EntryMeta, GroupMachine } from "../../src/machine/group.ts";
 import type { ShardAnswer } from "../../src/machine/shard/answers.ts";
 import type { ShardRequest } from "../../src/machine/shard/commands.ts";
@@ -16,6 +17,7 @@ import { ShardMachine } from "../../src/machine/shard/machine.ts";
 import type { Owner } from "../../src/machine/shard/types.ts";
 import type { Entry } from "../../src/raft/types.ts";
 import { factsOf } from "../machine/shard/harness.ts";
+import { checkReleased } from "./checkers/p16-one-owner.ts";
 import { EpochsChecker } from "./checkers/p17-epochs.ts";
 import { SessionsChecker } from "./checkers/p18-sessions.ts";
 import { checkTiling } from "./checkers/p15-tiling.ts";
@@ -108,16 +110,23 @@ export class Oracle<Request, Answer, Event> {
   }
 }
 
+/** The processes that have registered as an incarnation. */
+export interface OwnersView {
+  isAlive(owner: Owner): boolean;
+  /** Whether a guard of it admits keys of the range, or lets end what it has admitted. */
+  serves(owner: Owner, rangeId: string, epoch: Epoch): boolean;
+}
+
 export class ShardOracle extends Oracle<ShardRequest, ShardAnswer, ShardEvent> {
   readonly shard: ShardMachine;
   readonly versions: RangeVersions = new RangeVersions();
   /** By name. */
   readonly keyspaceIds: Map<string, number> = new Map();
 
-  constructor(count: (what: Covered) => void, isAlive: (owner: Owner) => boolean) {
+  constructor(count: (what: Covered) => void, owners: OwnersView) {
     const machine = new ShardMachine(SHARD);
     const epochs = new EpochsChecker();
-    const sessions = new SessionsChecker(isAlive);
+    const sessions = new SessionsChecker((owner) => owners.isAlive(owner));
     /** Request ids whose effect was run. */
     const ran = new Set<string>();
     let events: readonly ShardEvent[] = [];
@@ -147,6 +156,7 @@ export class ShardOracle extends Oracle<ShardRequest, ShardAnswer, ShardEvent> {
         if (seen !== undefined) {
           checkTiling(seen, (keyspaceId) => this.versions.mapAt(keyspaceId, revision));
           epochs.onRevision(seen);
+          checkReleased(seen, (owner, rangeId, epoch) => owners.serves(owner, rangeId, epoch));
           for (const change of seen.changes) countChange(change, count);
         }
         sessions.onApplied({ timeMs: entry.timeMs, command, answer, seen });

@@ -27,7 +27,7 @@ const SERVED_WITHIN_MS = 14_000;
 const COPIES_RUN_OUT_MS = 20_000;
 /** An election or two, in ticks. */
 const ELECTION_TICKS = 60;
-/** A successor that was recorded waits for the lease, then as above. */
+/** Beyond a lease or a drain: the word to the owner, then a grant, an Accept and a renewal. */
 const HAND_OVER_SLACK_MS = 1_500;
 const STEADY_MS = 4_000;
 const CONVERGED_WITHIN_MS = 3_000;
@@ -177,10 +177,11 @@ class SeedSimulation {
   }
 
   #onSeatEvent(owner: OwnerProcess, event: SeatEvent): void {
-    const { processes, clock } = this.#world;
+    const { clock } = this.#world;
     if (event.kind === "registered") {
       const before = this.#latest.get(owner.nodeId) ?? 0;
       this.#latest.set(owner.nodeId, Math.max(before, event.incarnation));
+      if (!owner.isCopy) this.#onRegistered(owner, event);
     }
     if (event.kind === "stopped" && event.reason !== undefined) {
       const isCopy = this.#world.hasCopies && event.reason === "SESSION_CLOSED";
@@ -188,8 +189,7 @@ class SeedSimulation {
       must(isExpected, 18, `${owner.name} stopped by ${event.reason}`);
       clock.after(0, () => this.#world.endOwner(owner));
       // A registration of an earlier process can be so late that it replaces a later one.
-      const isLast = processes.every((one) => one === owner || one.nodeId !== owner.nodeId);
-      if (isLast) this.#faults.startOwner(owner.nodeId);
+      if (this.#world.isLast(owner)) this.#faults.startOwner(owner.nodeId);
     }
     const isClosed = event.kind === "sessionClosed";
     must(!isClosed || this.#world.hasCopies, 18, `${owner.name} is taken for two processes`);
@@ -201,6 +201,17 @@ class SeedSimulation {
     must(!isLoss, 27, `${owner.name} in a healthy cluster: ${event.kind}`);
   }
 
+  #onRegistered(
+    owner: OwnerProcess,
+    { predecessor, proven }: Extract<SeatEvent, { readonly kind: "registered" }>,
+  ): void {
+    const { nodeId } = owner;
+    const isAlive =
+      predecessor !== undefined && this.#world.isAlive({ nodeId, incarnation: predecessor });
+    must(!proven || !isAlive, 18, `${owner.name} has proven that a living process is dead`);
+    this.#faults.onRegistered(owner);
+  }
+
   /** Of a node's processes the directory takes the one that registered last, dead or alive. */
   #isLatest({ nodeId, seat }: OwnerProcess): boolean {
     return seat !== undefined && seat.incarnation === this.#latest.get(nodeId);
@@ -209,6 +220,7 @@ class SeedSimulation {
   #heal(): void {
     const { shardOracle } = this.#world;
     this.#world.isHealed = true;
+    for (const owner of this.#world.processes) owner.isRenewed = false;
     this.#healedAtRevision = shardOracle.revision;
     this.#healed = heal(this.#world, this.#faults, this.#shape, (owner) => this.#isLatest(owner));
   }
@@ -239,7 +251,7 @@ class SeedSimulation {
     const isServed = (): boolean =>
       this.#isSetUp &&
       this.#unserved().length === 0 &&
-      this.#world.processes.every((process) => process.hasSession);
+      this.#world.processes.every(({ hasSession, isRenewed }) => hasSession && isRenewed);
     const copiesMs = this.#world.hasCopies ? COPIES_RUN_OUT_MS : 0;
     const limitMs = SERVED_WITHIN_MS + ELECTION_TICKS * this.#shape.tickMs + copiesMs;
     let nextMs: number = startMs;
@@ -263,27 +275,31 @@ class SeedSimulation {
     return this.#world.samples.all.flatMap(({ name }) => (served.has(name) ? [] : [name]));
   }
 
-  /** Two ranges change hands while everything else stays where it is. */
+  /** Three ranges change hands while everything else stays where it is. */
   async #demandHandOver(): Promise<void> {
     const { clock, nodes, operator, prng } = this.#world;
     await this.#finish(operator.list());
-    const next = new Map<string, string>();
+    const moved: { readonly rangeId: string; readonly nodeId: string }[] = [];
     for (const range of operator.ranges) {
       if (range.successor !== undefined) this.#handedOver.add(range.descriptor.rangeId);
     }
     this.#isSteady = true;
     const steady = operator.ranges.filter((range) => range.successor === undefined);
-    for (const range of steady.slice(0, 2)) {
-      const { descriptor } = range;
-      const others = nodes.filter(({ nodeId }) => nodeId !== descriptor.owner?.nodeId);
-      const { nodeId } = prng.pick(others);
-      next.set(descriptor.rangeId, nodeId);
-      this.#handedOver.add(descriptor.rangeId);
-      await this.#finish(operator.grant(range, nodeId, false));
+    for (const [at, range] of steady.slice(0, 3).entries()) {
+      const { owner, rangeId } = range.descriptor;
+      const { nodeId } = prng.pick(nodes.filter((node) => node.nodeId !== owner?.nodeId));
+      moved.push({ rangeId, nodeId });
+      this.#handedOver.add(rangeId);
+      await this.#finish(operator.grant(range, nodeId, at === 0 ? "handOver" : "wait"));
+      if (at > 0) continue;
+      const limitMs = this.#shape.drainMs + HAND_OVER_SLACK_MS;
+      const isFast = await this.#pass(limitMs, () => this.#serves(rangeId, nodeId));
+      must(isFast, 27, `${rangeId} is not handed over in ${limitMs} ms`);
     }
     const startMs = clock.nowMs();
     const waitMs = this.#handOverMs();
-    const hasAll = (): boolean => [...next].every(([id, nodeId]) => this.#serves(id, nodeId));
+    const hasAll = (): boolean =>
+      moved.every(({ rangeId, nodeId }) => this.#serves(rangeId, nodeId));
     const isHandedOver = await this.#pass(waitMs, hasAll);
     must(isHandedOver, 27, "a recorded successor did not get its range when the lease was over");
     const { elections } = this.#world.trace.coverage;

@@ -44,11 +44,12 @@ export const FAULTS = [
   "ownerReplacement",
   "ownerClose",
   "ownerRelease",
+  "ownerCopy",
   "clientPause",
   "storeCrash",
 ] as const;
 /** What leases alone can't stand, and fencing must: only where owners are not bound. */
-export const UNBOUND_FAULTS = ["suspension", "rateChange", "clockJump", "ownerCopy"] as const;
+export const UNBOUND_FAULTS = ["suspension", "rateChange", "clockJump"] as const;
 
 export type FaultName = (typeof FAULTS)[number] | (typeof UNBOUND_FAULTS)[number];
 
@@ -56,7 +57,10 @@ export interface Shape {
   readonly mode: Mode;
   readonly servers: number;
   readonly nodes: number;
-  /** Clocks keep within rho, no machine is suspended or copied: then leases alone must exclude. */
+  /**
+   * Clocks keep within rho, no machine is suspended, and one that is copied goes on until the
+   * group has told the two apart: then leases alone must exclude.
+   */
   readonly ownersAreBound: boolean;
   /** Of each process, drawn from these. */
   readonly rates: readonly number[];
@@ -70,6 +74,8 @@ export interface Shape {
   readonly channels: ChannelQuality;
   readonly leaseDurationsMs: readonly number[];
   readonly epochWriteMsMax: number;
+  /** How long an owner lets its work end when a range is handed over. */
+  readonly drainMs: number;
   readonly faults: readonly FaultName[];
   readonly faultEveryMs: number;
   readonly faultLastsMs: number;
@@ -132,6 +138,7 @@ export function drawShape(prng: Prng, mode: Mode | undefined): Shape {
     },
     leaseDurationsMs: prng.pick([[1_500], [3_000], [6_000], [2_000, 5_000]]),
     epochWriteMsMax: prng.pick([1, 20, 300]),
+    drainMs: prng.pick([100, 500, 2_000]),
     faults: faults.length === 0 ? [prng.pick(possible)] : faults,
     faultEveryMs: prng.pick([250, 600, 1_500]),
     faultLastsMs: prng.pick([100, 300, 1_500, 5_000]),

@@ -14,7 +14,6 @@ import { FaultyChannels } from "../../src/testing/faulty-channels.ts";
 import { FaultyNetwork } from "../../src/testing/faulty-network.ts";
 import { FaultySnapshots } from "../../src/testing/faulty-snapshots.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
-import type { RegisterAnswer } from "../../src/wire/api.ts";
 import { FencedStore } from "./actors/fenced-store.ts";
 import { Importer } from "./actors/importer.ts";
 import { sampleKey, SampleKeys } from "./actors/keyspaces.ts";
@@ -104,7 +103,7 @@ export class World {
       isCut: (from, to) => this.network.isCut(from, to),
       onBroken: () => count("snapshotsBroken"),
     });
-    this.shardOracle = new ShardOracle(count, (owner) => this.#isAlive(owner));
+    this.shardOracle = new ShardOracle(count, this);
     const properties = this.#properties();
     this.servers = new SimServers({
       world: clock,
@@ -181,21 +180,40 @@ export class World {
    * directory's, a copy, and can state no proof of the earlier one's end.
    */
   startOwner(node: OwnerNode): OwnerProcess {
-    // A copy has a data directory of its own.
-    const isAlone = this.processes.every(({ nodeId, isCopy }) => nodeId !== node.nodeId || isCopy);
+    const isAlone = !this.#hasOriginal(node.nodeId);
     if (isAlone && this.prng.chance(REBOOT_CHANCE)) node.boots++;
     return this.#addOwner(node, isAlone, undefined);
   }
 
-  /** Its machine is copied while it runs: from now on two processes are one incarnation. */
+  /**
+   * A picture of its machine, taken when it had just registered, is started elsewhere: from now on
+   * two processes are one incarnation.
+   */
   copyOwner(owner: OwnerProcess): void {
+    const original = owner.original ?? owner;
     const node = this.nodes.find(({ nodeId }) => nodeId === owner.nodeId);
-    if (node === undefined || owner.registered === undefined) return;
+    if (node === undefined || original.registered === undefined) return;
     this.hasCopies = true;
-    this.#addOwner(node, false, owner.registered);
+    this.trace.count("ownerCopies");
+    this.#addOwner(node, false, original);
   }
 
-  #addOwner(node: OwnerNode, hasLock: boolean, copyOf: RegisterAnswer | undefined): OwnerProcess {
+  /** Whether another process is this incarnation, too. */
+  isCopied(owner: OwnerProcess): boolean {
+    return owner.isCopy || this.processes.some(({ original }) => original === owner);
+  }
+
+  /** Whether no other process of its node runs, copies on other machines aside. */
+  isLast(owner: OwnerProcess): boolean {
+    return !this.#hasOriginal(owner.nodeId, owner);
+  }
+
+  /** A copy has a data directory of its own. */
+  #hasOriginal(nodeId: string, except?: OwnerProcess): boolean {
+    return this.processes.some((one) => one.nodeId === nodeId && !one.isCopy && one !== except);
+  }
+
+  #addOwner(node: OwnerNode, hasLock: boolean, copyOf: OwnerProcess | undefined): OwnerProcess {
     const { shape, onSeatEvent } = this.#options;
     const owner = new OwnerProcess(this.#actors, {
       node,
@@ -205,6 +223,7 @@ export class World {
       rate: this.isHealed && !shape.ownersAreBound ? 1 : this.prng.pick(shape.rates),
       startMs: this.prng.nextInteger(0, 1_000_000),
       epochWriteMs: this.prng.nextInteger(1, shape.epochWriteMsMax),
+      drainMs: shape.drainMs,
       onRan: (process) => this.#ran.add(process),
       onEvent: onSeatEvent,
       onStillHeld: (process, { name, epoch, admittedAtMs }) => {
@@ -248,12 +267,22 @@ export class World {
     }
   }
 
-  #isAlive({ nodeId, incarnation }: Owner): boolean {
+  isAlive({ nodeId, incarnation }: Owner): boolean {
     // Nobody can tell a dead process from a copy that has not been heard of.
-    if (this.hasCopies) return false;
+    if (this.hasCopies && !this.ownersAreBound) return false;
     return this.processes.some(
       ({ seat }) => seat?.nodeId === nodeId && seat.incarnation === incarnation,
     );
+  }
+
+  serves({ nodeId, incarnation }: Owner, rangeId: string, epoch: Epoch): boolean {
+    return this.processes.some((process) => {
+      const { seat } = process;
+      if (seat?.nodeId !== nodeId || seat.incarnation !== incarnation) return false;
+      // What one of two processes gives up is the other's, too.
+      if (this.isCopied(process)) return false;
+      return process.admitted().some((one) => one.rangeId === rangeId && one.epoch === epoch);
+    });
   }
 
   #lookAtOwners(): void {

@@ -11,6 +11,9 @@ import { SHARD } from "../virtual-cluster.ts";
 import { type SampleKeys, SPLIT_KEYS } from "./keyspaces.ts";
 import { type ActorWorld, Party } from "./party.ts";
 
+/** "wait": after the lease; "handOver": the owner is asked to hand over at once (law 12). */
+export type GrantKind = "onlyUnowned" | "wait" | "handOver";
+
 const SETUP_RETRY_MS = 200;
 /** An impatient operator meets more unknown outcomes. */
 const IMPATIENT_MS = 150;
@@ -77,7 +80,8 @@ export class Operator extends Party {
     if (this.ranges.length === 0) return;
     const range = this.prng.pick(this.ranges);
     if (range.successor !== undefined && this.prng.chance(0.2)) return this.#withdraw(range);
-    return this.grant(range, this.prng.pick(this.#nodeIds), false);
+    const kind = this.prng.pick(["wait", "handOver"] as const);
+    return this.grant(range, this.prng.pick(this.#nodeIds), kind);
   }
 
   /** Grants whatever nobody owns. */
@@ -85,7 +89,7 @@ export class Operator extends Party {
     await this.list();
     for (const range of this.ranges) {
       if (range.descriptor.owner !== undefined) continue;
-      await this.tolerant(() => this.grant(range, this.prng.pick(this.#nodeIds), true));
+      await this.tolerant(() => this.grant(range, this.prng.pick(this.#nodeIds), "onlyUnowned"));
     }
   }
 
@@ -98,7 +102,7 @@ export class Operator extends Party {
     this.ranges = ranges;
   }
 
-  async grant({ descriptor }: RangeRecord, nodeId: string, onlyUnowned: boolean): Promise<void> {
+  async grant({ descriptor }: RangeRecord, nodeId: string, grantKind: GrantKind): Promise<void> {
     const { rangeId, epoch, descriptorRevision } = descriptor;
     const expected = { expectedEpoch: epoch, expectedDescriptorRevision: descriptorRevision };
     const item: GrantItem = { rangeId, nodeId, incarnation: undefined, ...expected };
@@ -113,19 +117,19 @@ export class Operator extends Party {
       outcome: { kind: "unknown" },
     };
     const end = this.world.operations.begin(operation);
-    const outcome = await this.#submit(item, onlyUnowned);
+    const outcome = await this.#submit(item, grantKind);
     const endedAt = outcome?.kind === "unknown" ? operation.endedAt : this.world.clock.nowMs();
     end(outcome && { ...operation, endedAt, outcome });
     this.world.trace.say(`${this.name}: ${rangeId} to ${nodeId}: ${outcome?.kind ?? "no effect"}`);
   }
 
   /** undefined: certainly not applied. An unknown outcome is asked for again by its request id. */
-  async #submit(item: GrantItem, onlyUnowned: boolean): Promise<GrantOutcome | undefined> {
+  async #submit(item: GrantItem, grantKind: GrantKind): Promise<GrantOutcome | undefined> {
     const { trace } = this.world;
     const requestId = await this.client.newRequestId(SHARD).catch(ignoreFailure);
     if (requestId === undefined) return undefined;
-    const handOver = this.prng.chance(0.5);
-    const request = { requestId, group: SHARD, items: [item], onlyUnowned, handOver };
+    const how = { onlyUnowned: grantKind === "onlyUnowned", handOver: grantKind === "handOver" };
+    const request = { requestId, group: SHARD, items: [item], ...how };
     const firstMs = this.prng.chance(0.5) ? IMPATIENT_MS : PATIENT_MS;
     for (const deadlineMs of [firstMs, RESOLVE_MS]) {
       try {

@@ -15,9 +15,9 @@ import type { EpochMemory, RememberedEpoch } from "../../../src/fence/epochs.ts"
 import type { ProcessStart } from "../../../src/fence/process-start.ts";
 import { Seat, type SeatOptions, takeSeat } from "../../../src/fence/seat.ts";
 import type { SeatEvent } from "../../../src/fence/seat-events.ts";
-import type { RegisterAnswer } from "../../../src/wire/api.ts";
 import type { Admitted, Guarding } from "../checkers/p16-one-owner.ts";
 import type { Covered } from "../coverage.ts";
+import type { RegisterAnswer } from "../../../src/wire/api.ts";
 import { must } from "../must.ts";
 import type { FencedStore } from "./fenced-store.ts";
 import { sampleKey } from "./keyspaces.ts";
@@ -42,12 +42,13 @@ export interface OwnerOptions {
   readonly node: OwnerNode;
   /** It has the node's data directory for itself. */
   readonly hasLock: boolean;
-  /** Set: it is a copy of a process that registered so, on a copied machine. */
-  readonly copyOf: RegisterAnswer | undefined;
+  /** Set: a copy of that process, as it was when it had just registered, on a copied machine. */
+  readonly copyOf: OwnerProcess | undefined;
   readonly store: FencedStore;
   readonly rate: number;
   readonly startMs: number;
   readonly epochWriteMs: number;
+  readonly drainMs: number;
   readonly onRan: (owner: OwnerProcess) => void;
   readonly onEvent: (owner: OwnerProcess, event: SeatEvent) => void;
   readonly onStillHeld: (
@@ -57,6 +58,8 @@ export interface OwnerOptions {
 }
 
 const RAISE_RETRY_MS = 60;
+/** Of requests that nobody calls finished: a hand-over drains until the time for it is up. */
+const NEVER_FINISHED = 0.1;
 
 export class OwnerProcess extends Party implements Guarding {
   readonly nodeId: string;
@@ -67,7 +70,11 @@ export class OwnerProcess extends Party implements Guarding {
   isClosing = false;
   /** How it registered. */
   registered: RegisterAnswer | undefined;
+  /** A renewal was answered since this was last set to false. */
+  isRenewed = false;
   readonly #options: OwnerOptions;
+  /** Ranges that it has been asked to hand over. */
+  readonly #asked = new Set<string>();
 
   constructor(world: ActorWorld, options: OwnerOptions) {
     const { node, rate, startMs } = options;
@@ -80,13 +87,17 @@ export class OwnerProcess extends Party implements Guarding {
     });
     this.nodeId = node.nodeId;
     this.#options = options;
-    this.registered = options.copyOf;
+    this.registered = options.copyOf?.registered;
     world.operations.listenTo(this.client, this.name);
     this.#run().catch(world.onBug);
   }
 
+  get original(): OwnerProcess | undefined {
+    return this.#options.copyOf;
+  }
+
   get isCopy(): boolean {
-    return this.#options.copyOf !== undefined;
+    return this.original !== undefined;
   }
 
   admitted(): Admitted[] {
@@ -95,7 +106,9 @@ export class OwnerProcess extends Party implements Guarding {
     return seat.holds().flatMap((hold) => {
       const { keyspace, rangeId, span, epoch, kind, remainingMs } = hold;
       const { key, name } = sampleKey(keyspace, span.startKey);
-      const isAdmitted = seat.guard({ keyspace, key, epoch }).ok;
+      const admission = seat.guard({ keyspace, key, epoch });
+      const isAdmitted = admission.ok;
+      if (isAdmitted) admission.value.finish();
       const agrees = isAdmitted === (kind === "held" || kind === "suspect");
       const isConsistent = agrees && seat.isHeld(keyspace, key) === isAdmitted;
       must(isConsistent, 16, `${this.name}: guard, isHeld and holds disagree on ${name}`);
@@ -126,7 +139,7 @@ export class OwnerProcess extends Party implements Guarding {
     this.clock.after(this.prng.nextFraction() ** 2 * workMsMax, () => {
       this.#write({ keyspace, span, epoch }).catch(world.onBug);
       const isHeld = admission.value.assertStillHeld().ok;
-      admission.value.finish();
+      if (!this.prng.chance(NEVER_FINISHED)) admission.value.finish();
       world.trace.count(isHeld ? "stillHeld" : "uncertain");
       if (isHeld) this.#options.onStillHeld(this, { name, epoch, admittedAtMs });
     });
@@ -162,7 +175,8 @@ export class OwnerProcess extends Party implements Guarding {
   }
 
   async #run(): Promise<void> {
-    const { node, copyOf } = this.#options;
+    const { node } = this.#options;
+    const { registered } = this;
     const options: SeatOptions = {
       client: this.client,
       nodeId: this.nodeId,
@@ -173,13 +187,16 @@ export class OwnerProcess extends Party implements Guarding {
       epochs: this.#epochMemory(),
       start: this.#noteStart(),
       voidProof: () => {
-        node.starts++;
+        // A copy has a data directory of its own.
+        if (!this.isCopy) node.starts++;
         return Promise.resolve();
       },
       freshNonce: () => this.prng.nextUint32(),
+      drainMs: this.#options.drainMs,
       prng: this.prng.clone(),
     };
-    this.seat = copyOf === undefined ? await this.#takeSeat(options) : new Seat(options, copyOf);
+    this.seat =
+      registered === undefined ? await this.#takeSeat(options) : new Seat(options, registered);
     for await (const event of this.seat.events()) this.#onEvent(event);
   }
 
@@ -229,8 +246,13 @@ export class OwnerProcess extends Party implements Guarding {
     const why = "why" in event ? event.why : "reason" in event ? event.reason : "";
     trace.say(`${this.name} ${event.kind} ${words} ${why ?? ""}`);
     if (event.kind === "sessionOpened") this.hasSession = true;
+    if (event.kind === "renewed") this.isRenewed = true;
     if (isSessionLost(event) || event.kind === "sessionClosed") this.hasSession = false;
     for (const what of coveredBy(event)) trace.count(what);
+    if (event.kind === "handingOver") this.#asked.add(event.rangeId);
+    if (event.kind === "ended") this.#asked.delete(event.rangeId);
+    const isHeldAgain = event.kind === "held" && event.again;
+    if (isHeldAgain && this.#asked.delete(event.rangeId)) trace.count("handOversTakenBack");
     this.#options.onEvent(this, event);
   }
 }
@@ -252,18 +274,20 @@ function coveredBy(event: SeatEvent): readonly Covered[] {
       return ["lapses"];
     case "held":
       return event.again ? ["heldAgain"] : [];
+    case "ended":
+      return event.why === "handedOver" ? ["handedOver"] : [];
     case "stopped":
       return event.reason === "STALE_INCARNATION" ? ["stoppedAsStale"] : [];
     case "sessionClosed":
       return ["sessionsClosed"];
     case "handingOver":
-      return ["handOvers"];
+      return ["handOversAsked"];
     case "registered":
+      return [event.proven ? "registeredWithProof" : "registeredWithout"];
     case "granted":
     case "accepted":
     case "suspect":
     case "refused":
-    case "ended":
       return [];
   }
 }

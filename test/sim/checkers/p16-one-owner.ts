@@ -9,7 +9,9 @@
 
 import type { Epoch } from "../../../src/base/brands.ts";
 import { CLOCK_RATE_ERROR, GUARD_MS } from "../../../src/base/lease-timing.ts";
+import type { Owner } from "../../../src/machine/shard/types.ts";
 import { must } from "../must.ts";
+import type { RevisionSeen } from "../range-versions.ts";
 
 /** What a guard admits now, or lets end that it has admitted. */
 export interface Admitted {
@@ -47,6 +49,22 @@ interface Held {
 const ROUNDING_MS = 2;
 /** Sums of fractions of ms. */
 const EPSILON_MS = 0.01;
+
+/**
+ * Whatever the clocks do, a guard has closed before its process asks that the range be given up,
+ * and so before the log says that it was (law 12).
+ */
+export function checkReleased(
+  { changes }: RevisionSeen,
+  serves: (owner: Owner, rangeId: string, epoch: Epoch) => boolean,
+): void {
+  for (const { cause, before } of changes) {
+    if (cause !== "released" || before?.owner === undefined) continue;
+    const { owner, rangeId, epoch } = before;
+    const isServed = serves(owner, rangeId, epoch);
+    must(!isServed, 16, `${owner.nodeId} has released ${rangeId}@${epoch} and serves it`);
+  }
+}
 
 export class OneOwnerChecker {
   readonly #nowMs: () => number;

@@ -26,7 +26,7 @@ import { SHARD } from "../virtual-cluster.ts";
 import { wireRecordOf } from "../wire-records.ts";
 import { ReadsChecker } from "./p14-reads.ts";
 import { checkTiling } from "./p15-tiling.ts";
-import { type Admitted, type Guarding, OneOwnerChecker } from "./p16-one-owner.ts";
+import { type Admitted, checkReleased, type Guarding, OneOwnerChecker } from "./p16-one-owner.ts";
 import { EpochsChecker } from "./p17-epochs.ts";
 import { SessionsChecker } from "./p18-sessions.ts";
 import { WatchChecker } from "./p20-watch.ts";
@@ -100,10 +100,8 @@ function entryOf(index: number, command: ShardCommand): Entry {
 }
 
 function oracleWithKeyspace(): ShardOracle {
-  const oracle = new ShardOracle(
-    () => {},
-    () => false,
-  );
+  const owners = { isAlive: () => false, serves: () => false };
+  const oracle = new ShardOracle(() => {}, owners);
   oracle.onCommitted(entryOf(1, KEYSPACE));
   return oracle;
 }
@@ -260,6 +258,12 @@ test("16: a guarded write under an epoch older than one that was accepted", () =
   owners.onAccepted("k/", 5 as Epoch);
   owners.onAccepted("k/", 5 as Epoch);
   expect(broken(() => owners.onAccepted("k/", 4 as Epoch))).toBe(16);
+});
+
+test("16: a range that is given up while its owner serves it", () => {
+  const released = seen(6, { cause: "released", before: ownedBy(A, 5), after: unowned });
+  expect(broken(() => checkReleased(released, () => true))).toBe(16);
+  checkReleased(released, ({ nodeId }, _rangeId, epoch) => nodeId !== "a" || epoch !== 5);
 });
 
 test("17: a grant that is not its own revision, and an epoch that comes again under other bounds", () => {
