@@ -16,7 +16,7 @@ import {
 } from "../common/request-checks.ts";
 import type { ShardResult } from "./answers.ts";
 import { nextDueMs } from "./due.ts";
-import type { ShardEvent } from "./events.ts";
+import type { RecordChange, ShardEvent } from "./events.ts";
 import { effectiveMs, type Grace, outlasts } from "./grace.ts";
 import { deadlineMs, latestOf, sessionOf } from "./leases.ts";
 import { isClosed } from "./ranges.ts";
@@ -230,14 +230,22 @@ function checkIncarnations(before: ShardPicture, state: ShardState): void {
   }
 }
 
-/** The events, replayed on the ranges before, give the ranges after. */
+/**
+ * The events, replayed on the ranges before, give the ranges after. Only they show what an entry
+ * did to a range in between.
+ */
 function checkEvents(before: ShardPicture, state: ShardState, events: readonly ShardEvent[]): void {
   const replayed = new Map<string, RangeRecord>();
   for (const [rangeId, { record }] of before.ranges) replayed.set(rangeId, record);
+  const granted = new Set<string>();
   for (const { changes } of events) {
     for (const change of changes) {
       const { rangeId } = defined(change.before ?? change.after, "MS14: a change has a record");
       assert(replayed.get(rangeId) === change.before, "MS14: a change starts from what was");
+      if (isGrant(change)) {
+        assert(!granted.has(rangeId), "MS12: an entry grants a range once, or epochs are shared");
+        granted.add(rangeId);
+      }
       if (change.after === undefined) replayed.delete(rangeId);
       else replayed.set(rangeId, change.after);
     }
@@ -246,6 +254,12 @@ function checkEvents(before: ShardPicture, state: ShardState, events: readonly S
   for (const [rangeId, record] of replayed) {
     assert(state.rangesById.get(rangeId)?.record === record, "MS14: events tell every change");
   }
+}
+
+/** Of a range, to whomever: its epoch or its owner is new. */
+function isGrant({ before, after }: RecordChange): boolean {
+  if (after?.owner === undefined) return false;
+  return before?.epoch !== after.epoch || !sameOwner(before.owner, after.owner);
 }
 
 function checkEpoch(earlier: RangeRecord, now: RangeRecord, revision: number): void {
