@@ -16,7 +16,7 @@ import { drawShape, type Mode, type Shape } from "./shape.ts";
 import { SHARD } from "./virtual-cluster.ts";
 import { World } from "./world.ts";
 
-const FAULTY_MS = 18_000;
+const FAULTY_MS = 14_000;
 const SETUP_MS = 10_000;
 /**
  * From healing to everything served: an earlier incarnation's session and a silent watch each

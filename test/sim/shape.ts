@@ -143,9 +143,9 @@ export function drawShape(prng: Prng, mode: Mode | undefined): Shape {
     faultEveryMs: prng.pick([250, 600, 1_500]),
     faultLastsMs: prng.pick([100, 300, 1_500, 5_000]),
     startsInTrouble: prng.chance(0.3),
-    operateEveryMs: prng.pick([150, 400, 1_000]),
-    readEveryMs: prng.pick([80, 250, 600]),
-    requestEveryMs: prng.pick([30, 80, 200]),
+    operateEveryMs: prng.pick([200, 500, 1_000]),
+    readEveryMs: prng.pick([150, 400, 1_000]),
+    requestEveryMs: prng.pick([60, 150, 300]),
   };
 }
 
