@@ -9,11 +9,11 @@ import type { PeerFrame__Output } from "../wire/generated/cadastre/peer/v1/PeerF
 import { invalidArgumentText } from "../wire/fields.ts";
 import { type Hello, helloToProto, protoToHello } from "../wire/peer-forward.ts";
 import { readableCause } from "../wire/status-details.ts";
-import { distrusted, otherStore, type Refusal, refusalOf } from "./handshake.ts";
+import { type Refusal, refusalOf } from "./handshake.ts";
 import { openPeerChannel, type PeerChannel } from "./peer-channel.ts";
-import { type NetworkContext, OTHER_STORE, type PeerLink } from "./peer-link.ts";
+import type { NetworkContext, PeerLink } from "./peer-link.ts";
 import type { FrameStream } from "./peer-stream.ts";
-import { lostSince } from "./standing.ts";
+import { heedRefusal, refusalByStores } from "./standing.ts";
 import { channelOptions } from "./tuning.ts";
 
 export interface DialAttemptOptions {
@@ -81,9 +81,8 @@ export class DialAttempt {
     const { link, context, hello } = this.#options;
     const { peer } = link;
     if (frame.refusal) {
-      const { reason, details } = frame.refusal;
-      if (reason === OTHER_STORE) context.standing.onDisowned(`server ${peer} says: ${details}`);
-      return details;
+      heedRefusal(peer, frame.refusal, context.standing);
+      return frame.refusal.details;
     }
     if (!frame.hello) return "its first frame is no Hello";
     const answer = protoToHello(frame.hello);
@@ -95,7 +94,7 @@ export class DialAttempt {
 
   #accept(answer: Hello): void {
     if (this.#isSettled) return;
-    const refusal = this.#refusalOf(answer);
+    const refusal = refusalByStores(answer, this.#options.context);
     if (refusal !== undefined) {
       this.#decline(refusal);
       return;
@@ -106,21 +105,6 @@ export class DialAttempt {
     const cut = (): void => this.#cut();
     link.attach(this.#frames, { hello: answer, cut, isCalled: true, onEnd: onBroken });
     this.#frames.resume();
-  }
-
-  /** Why the peer is not heeded, or this server must not speak; the world may have changed. */
-  #refusalOf(answer: Hello): Refusal | undefined {
-    const { link, context } = this.#options;
-    const { standing, bootNonce } = context;
-    const own = { opened: standing.opened, bootNonce, by: link.peer };
-    const lost = lostSince(answer.acknowledged, own);
-    if (lost !== undefined) {
-      standing.onDisowned(lost);
-      return distrusted(lost);
-    }
-    const distrust = standing.distrust();
-    if (distrust !== undefined) return distrusted(distrust);
-    return link.isOtherStore(answer) ? otherStore(link.peer) : undefined;
   }
 
   #decline({ reason, details }: Refusal): void {

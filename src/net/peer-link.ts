@@ -11,11 +11,10 @@ import type { Envelope } from "../raft/messages.ts";
 import type { Clock, Logger, Timers, TransportEvents } from "../replica/ports.ts";
 import { invalidArgumentText } from "../wire/fields.ts";
 import type { Hello, SeenAcknowledged } from "../wire/peer-forward.ts";
-import type { RefusalReason } from "./handshake.ts";
 import type { LogLimit } from "./log-limit.ts";
 import { type FrameStream, PeerStream } from "./peer-stream.ts";
 import { SendQueue } from "./send-queue.ts";
-import { SeenByGroup, type Standing } from "./standing.ts";
+import { heedRefusal, SeenByGroup, type Standing } from "./standing.ts";
 import type { PeerTuning } from "./tuning.ts";
 
 /** What all parts of a server's peer network share. */
@@ -106,12 +105,6 @@ export class PeerLink {
     return accepted?.bootNonce === hello.bootNonce && hello.attempt <= accepted.attempt;
   }
 
-  /** Whether this Hello comes from another store than the one that the peer is known by. */
-  isOtherStore(hello: Hello): boolean {
-    const known = this.#context.standing.storeOf(this.peer);
-    return known !== undefined && known !== hello.storeUuid;
-  }
-
   /** What the peer was seen to acknowledge, by whichever of its processes. */
   get acknowledged(): readonly SeenAcknowledged[] {
     return this.#seen.all;
@@ -135,9 +128,7 @@ export class PeerLink {
       onFirstBatch: () => {
         if (!options.isCalled) standing.onRemembered(this.peer);
       },
-      onRefusal: ({ reason, details }) => {
-        if (reason === OTHER_STORE) standing.onDisowned(`server ${this.peer} says: ${details}`);
-      },
+      onRefusal: (refusal) => heedRefusal(this.peer, refusal, standing),
       onEnvelope: (envelope) => {
         this.#received++;
         this.#seen.note(envelope, options.hello.bootNonce);
@@ -197,6 +188,3 @@ export interface AttachOptions {
   readonly isCalled: boolean;
   readonly onEnd: () => void;
 }
-
-/** The reason of a Refusal that obliges the one who gets it to take no part any more. */
-export const OTHER_STORE: RefusalReason = "otherStore";

@@ -28,12 +28,12 @@ import {
   protoToHello,
 } from "../wire/peer-forward.ts";
 import { protoToFetchSnapshot } from "../wire/peer-snapshot.ts";
-import { dials, distrusted, localIds, otherStore, type Refusal, refusalOf } from "./handshake.ts";
+import { dials, distrusted, localIds, type Refusal, refusalOf } from "./handshake.ts";
 import { type Listener, listen } from "./listener.ts";
 import type { NetworkContext, PeerLink } from "./peer-link.ts";
 import { PEER_SERVICE } from "./peer-channel.ts";
 import type { FetchCall, SnapshotSender } from "./snapshot-sender.ts";
-import { lostSince } from "./standing.ts";
+import { refusalByStores } from "./standing.ts";
 import { SERVER_OPTIONS } from "./tuning.ts";
 
 export type OnForward = (from: ServerId, call: ForwardCall) => Promise<ForwardAnswer>;
@@ -150,8 +150,7 @@ export class PeerServer {
 
   #helloRefusal(hello: Hello): Refusal | undefined {
     const { context, linkTo } = this.#options;
-    const { standing, bootNonce } = context;
-    const distrust = standing.distrust();
+    const distrust = context.standing.distrust();
     if (distrust !== undefined) return distrusted(distrust);
     const refusal = refusalOf(hello, context, (server) => linkTo(server) !== undefined);
     if (refusal !== undefined) return refusal;
@@ -159,13 +158,8 @@ export class PeerServer {
       const details = `wrong direction: server ${context.self} dials server ${hello.from}`;
       return { code: status.FAILED_PRECONDITION, reason: "wrongDirection", details };
     }
-    const own = { opened: standing.opened, bootNonce, by: hello.from };
-    const lost = lostSince(hello.acknowledged, own);
-    if (lost !== undefined) {
-      standing.onDisowned(lost);
-      return distrusted(lost);
-    }
-    if (linkTo(hello.from)?.isOtherStore(hello) === true) return otherStore(hello.from);
+    const byStores = refusalByStores(hello, context);
+    if (byStores !== undefined) return byStores;
     if (linkTo(hello.from)?.isLate(hello) === true) {
       const details = "late: a newer stream of the same process was accepted before";
       return { code: status.FAILED_PRECONDITION, reason: "lateStream", details };

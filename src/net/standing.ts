@@ -8,7 +8,8 @@
 
 import type { GroupId, LogIndex, ServerId, Term } from "../base/brands.ts";
 import type { Envelope } from "../raft/messages.ts";
-import type { SeenAcknowledged } from "../wire/peer-forward.ts";
+import type { Hello, SeenAcknowledged } from "../wire/peer-forward.ts";
+import { distrusted, otherStore, type Refusal, type RefusalReason } from "./handshake.ts";
 
 export interface Standing {
   /** Of this server's store. */
@@ -56,6 +57,8 @@ export function volatileStanding(storeUuid: string): Standing {
   };
 }
 
+const NOTHING = 0 as LogIndex;
+
 /** The most that one peer was seen to acknowledge, by group. */
 export class SeenByGroup {
   readonly #seen = new Map<GroupId, SeenAcknowledged>();
@@ -64,16 +67,12 @@ export class SeenByGroup {
     return [...this.#seen.values()];
   }
 
-  /** A message from the peer's process of that nonce. */
+  /** A message from the peer's process of that nonce. Whatever it says, its term was durable. */
   note({ group, message }: Envelope, bootNonce: string): void {
-    if (message.kind === "appendEntriesReply") {
-      if (message.result.kind !== "accepted") return;
-      const index = message.result.matchIndex;
-      this.#grow({ group, term: message.term, index, voted: false, bootNonce });
-    } else if (message.kind === "requestVoteReply" && message.granted) {
-      const index = 0 as LogIndex;
-      this.#grow({ group, term: message.term, index, voted: true, bootNonce });
-    }
+    const isAccepted = message.kind === "appendEntriesReply" && message.result.kind === "accepted";
+    const index = isAccepted ? message.result.matchIndex : NOTHING;
+    const voted = message.kind === "requestVoteReply" && message.granted;
+    this.#grow({ group, term: message.term, index, voted, bootNonce });
   }
 
   #grow(one: SeenAcknowledged): void {
@@ -88,6 +87,38 @@ export class SeenByGroup {
     this.#seen.set(one.group, { ...one, index, voted: one.voted || before.voted });
   }
 }
+
+/**
+ * Why the sender of a Hello is not heeded, or this server must not speak to it: what it says of
+ * this server's store is asked first. To be asked again whenever the world may have changed.
+ */
+export function refusalByStores(
+  hello: Pick<Hello, "from" | "storeUuid" | "acknowledged">,
+  { standing, bootNonce }: { readonly standing: Standing; readonly bootNonce: string },
+): Refusal | undefined {
+  const own = { opened: standing.opened, bootNonce, by: hello.from };
+  const lost = lostSince(hello.acknowledged, own);
+  if (lost !== undefined) {
+    standing.onDisowned(lost);
+    return distrusted(lost);
+  }
+  const distrust = standing.distrust();
+  if (distrust !== undefined) return distrusted(distrust);
+  const known = standing.storeOf(hello.from);
+  return known === undefined || known === hello.storeUuid ? undefined : otherStore(hello.from);
+}
+
+/** What the peer has said in place of a Hello, or after it. */
+export function heedRefusal(
+  peer: ServerId,
+  { reason, details }: { readonly reason: string; readonly details: string },
+  standing: Pick<Standing, "onDisowned">,
+): void {
+  if (reason === OTHER_STORE) standing.onDisowned(`server ${peer} says: ${details}`);
+}
+
+/** The one reason that obliges whoever is told it to take no part any more. */
+const OTHER_STORE: RefusalReason = "otherStore";
 
 /**
  * What a peer saw an earlier process of this server acknowledge, and its log did not hold when this

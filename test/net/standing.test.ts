@@ -34,7 +34,7 @@ test("the most that a peer acknowledged is kept, by term first", () => {
   expect(known(granted(4), accepted(5, 3))).toEqual([seen(5, 3)]);
 });
 
-test("only what binds the peer is taken for an acknowledgement", () => {
+test("what acknowledges nothing shows that its term was durable, and no more", () => {
   const rejected: Message = {
     kind: "appendEntriesReply",
     term: 9 as Term,
@@ -52,7 +52,16 @@ test("only what binds the peer is taken for an acknowledgement", () => {
     nextTerm: 10 as Term,
     granted: true,
   };
-  expect(known(rejected, heartbeatReply, preVoteReply, granted(9, false))).toEqual([]);
+  const requestVote: Message = {
+    kind: "requestVote",
+    term: 9 as Term,
+    lastIndex: 7 as LogIndex,
+    lastTerm: 8 as Term,
+  };
+  for (const message of [rejected, heartbeatReply, preVoteReply, granted(9, false), requestVote]) {
+    expect(known(message)).toEqual([seen(9, 0)]);
+    expect(known(granted(9), message, accepted(9, 4))).toEqual([seen(9, 4, true)]);
+  }
 });
 
 test("what was seen names the process that it was seen of", () => {
