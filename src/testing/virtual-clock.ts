@@ -9,21 +9,19 @@
 import { assert } from "../base/assert.ts";
 import type { MonotonicMs } from "../base/brands.ts";
 import type { Clock, Timers } from "../replica/ports.ts";
+import { EventHeap } from "./event-heap.ts";
 
 interface PendingTimer {
-  readonly atMs: number;
-  readonly made: number;
   readonly run: () => void;
   isCancelled: boolean;
 }
 
 export class VirtualClock implements Clock, Timers {
   #nowMs: number;
-  #made = 0;
   #eventCount = 0;
   #pendingCount = 0;
-  /** A heap: earliest first, ties in the order of making. Cancelled timers leave it when due. */
-  readonly #heap: PendingTimer[] = [];
+  /** Cancelled timers leave it when due. */
+  readonly #timers = new EventHeap<PendingTimer>();
   #soon: (() => void)[] = [];
   #afterReading: (() => void)[] = [];
 
@@ -47,8 +45,8 @@ export class VirtualClock implements Clock, Timers {
 
   after(delayMs: number, run: () => void): () => void {
     assert(delayMs >= 0, "a timer is never set in the past");
-    const timer = { atMs: this.#nowMs + delayMs, made: this.#made++, run, isCancelled: false };
-    this.#push(timer);
+    const timer = { run, isCancelled: false };
+    this.#timers.add(this.#nowMs + delayMs, timer);
     this.#pendingCount++;
     return () => {
       if (timer.isCancelled) return;
@@ -114,52 +112,18 @@ export class VirtualClock implements Clock, Timers {
 
   #runTimer(endMs: number): boolean {
     for (;;) {
-      const next = this.#heap[0];
-      if (next === undefined || next.atMs > endMs) return false;
-      this.#pop();
+      const dueMs = this.#timers.nextMs;
+      if (dueMs === undefined || dueMs > endMs) return false;
+      const next = this.#timers.take();
       if (next.isCancelled) continue;
       next.isCancelled = true;
       this.#pendingCount--;
       this.#eventCount++;
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      this.#nowMs = Math.max(this.#nowMs, dueMs);
       next.run();
       return true;
     }
   }
-
-  #push(timer: PendingTimer): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    heap.push(timer);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(timer, heap[parent] as PendingTimer)) break;
-      heap[at] = heap[parent] as PendingTimer;
-      at = parent;
-    }
-    heap[at] = timer;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop() as PendingTimer;
-    if (heap.length === 0) return;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      const right = heap[child + 1];
-      if (right !== undefined && isBefore(right, heap[child] as PendingTimer)) child++;
-      if (!isBefore(heap[child] as PendingTimer, last)) break;
-      heap[at] = heap[child] as PendingTimer;
-      at = child;
-    }
-    heap[at] = last;
-  }
-}
-
-function isBefore(a: PendingTimer, b: PendingTimer): boolean {
-  return a.atMs < b.atMs || (a.atMs === b.atMs && a.made < b.made);
 }
 
 /** What promises have left to do runs before it. */
