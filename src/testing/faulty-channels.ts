@@ -13,6 +13,7 @@ import type { ChannelFactory, ServerChannel } from "../client/channel.ts";
 import { localRefusal } from "../client/errors.ts";
 import type { Header, Refusal, WatchFrame, WatchRequest } from "../wire/api.ts";
 import type { ApiServices, CallContext } from "../wire/api-services.ts";
+import { calledServices } from "./called-services.ts";
 import type { CutKind } from "./faulty-network.ts";
 import { FrameInbox } from "./frame-inbox.ts";
 import type { ProcessClock } from "./process-clock.ts";
@@ -151,25 +152,14 @@ export class FaultyChannels {
   }
 
   #channel(party: ChannelParty, address: string): ServerChannel {
-    const service = (name: keyof ApiServices): unknown =>
-      new Proxy(
-        {},
-        {
-          get: (_target, method: string) =>
-            method === "watch"
-              ? (request: WatchRequest, options: { signal?: AbortSignal }) =>
-                  this.#watch(party, address, request, options.signal)
-              : (request: unknown, context: CallContext) =>
-                  this.#call(party, address, { service: name, method, request, context }),
-        },
-      );
-    const services = {
-      directory: service("directory"),
-      ownership: service("ownership"),
-      keyspaces: service("keyspaces"),
-      cluster: service("cluster"),
-    };
-    return { address, services: services as unknown as ApiServices, close: () => {} };
+    const services = calledServices((service, method) =>
+      method === "watch"
+        ? (request: WatchRequest, options: { signal?: AbortSignal }) =>
+            this.#watch(party, address, request, options.signal)
+        : (request: unknown, context: CallContext) =>
+            this.#call(party, address, { service, method, request, context }),
+    );
+    return { address, services, close: () => {} };
   }
 
   /** As the port promises: TRANSIENT if nothing was sent, UNCERTAIN if no answer came. */

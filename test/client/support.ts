@@ -14,8 +14,9 @@ import { failed, ok, type Result } from "../../src/base/result.ts";
 import type { Span } from "../../src/base/span.ts";
 import type { ServerChannel } from "../../src/client/channel.ts";
 import { Client } from "../../src/client/client.ts";
+import { calledServices } from "../../src/testing/called-services.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
-import type { ApiServices, CallContext } from "../../src/wire/api-services.ts";
+import type { CallContext } from "../../src/wire/api-services.ts";
 import type * as api from "../../src/wire/api.ts";
 import type { Reason } from "../../src/wire/errors.ts";
 
@@ -101,23 +102,13 @@ export class FakeNetwork {
       const handler = this.watches.get(address);
       return handler === undefined ? silence() : handler(request, signal);
     };
-    const service = new Proxy(
-      {},
-      {
-        get: (_target, method: string) =>
-          method === "watch"
-            ? watch
-            : (request: unknown, context: CallContext) => call(method, request, context),
-      },
+    const services = calledServices((_service, method) =>
+      method === "watch"
+        ? watch
+        : (request: unknown, context: CallContext) => call(method, request, context),
     );
-    const services = {
-      directory: service,
-      ownership: service,
-      keyspaces: service,
-      cluster: service,
-    };
     const close = (): void => void this.closed.push(address);
-    return { address, services: services as unknown as ApiServices, close };
+    return { address, services, close };
   }
 }
 

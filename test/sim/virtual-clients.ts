@@ -7,6 +7,7 @@ import { failed, type Result } from "../../src/base/result.ts";
 import type { ServerChannel } from "../../src/client/channel.ts";
 import { Client } from "../../src/client/client.ts";
 import { localRefusal } from "../../src/client/errors.ts";
+import { calledServices } from "../../src/testing/called-services.ts";
 import type { Refusal } from "../../src/wire/api.ts";
 import type { ApiServices, CallContext } from "../../src/wire/api-services.ts";
 import type { VirtualCluster } from "./virtual-cluster.ts";
@@ -54,21 +55,11 @@ export class VirtualClients {
 
   channel(address: string): ServerChannel {
     const server = Number(/^server-(\d+):/.exec(address)?.[1]) as ServerId;
-    const service = (name: keyof ApiServices): unknown =>
-      new Proxy(
-        {},
-        {
-          get: (_target, method: string) => (request: unknown, context: CallContext) =>
-            this.#call({ server, method, request }, name, context),
-        },
-      );
-    const services = {
-      directory: service("directory"),
-      ownership: service("ownership"),
-      keyspaces: service("keyspaces"),
-      cluster: service("cluster"),
-    };
-    return { address, services: services as unknown as ApiServices, close: () => {} };
+    const services = calledServices(
+      (service, method) => (request: unknown, context: CallContext) =>
+        this.#call({ server, method, request }, service, context),
+    );
+    return { address, services, close: () => {} };
   }
 
   /** As the port promises: TRANSIENT if nothing was sent, UNCERTAIN if no answer came. */
