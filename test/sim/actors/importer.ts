@@ -5,31 +5,16 @@
 
 import { utf8ToBytes } from "../../../src/base/bytes.ts";
 import type { ImportRow } from "../../../src/wire/api.ts";
-import type { SampleKeys } from "./keyspaces.ts";
-import { type ActorWorld, Party } from "./party.ts";
+import { Administrator, keyspaceNamed } from "./administrator.ts";
 
 const STARTS = ["", "b", "e", "k", "t", "x"];
 const PART_ROWS = 2;
+const LEASE_DURATION_MS = 3_000;
 const DEADLINE_MS = 20_000;
 
-export class Importer extends Party {
-  readonly #samples: SampleKeys;
-  readonly #nodeIds: readonly string[];
+export class Importer extends Administrator {
   #count = 0;
   #isBusy = false;
-
-  constructor(
-    world: ActorWorld,
-    options: {
-      readonly name: string;
-      readonly samples: SampleKeys;
-      readonly nodeIds: readonly string[];
-    },
-  ) {
-    super(world, { name: options.name });
-    this.#samples = options.samples;
-    this.#nodeIds = options.nodeIds;
-  }
 
   /** One import from its keyspace to its end, whatever that is. */
   async act(): Promise<void> {
@@ -45,20 +30,11 @@ export class Importer extends Party {
   async #import(keyspace: string): Promise<void> {
     const { keyspaces } = this.client;
     const deadline = { deadlineMs: DEADLINE_MS };
-    const leaseDurationMs = 3_000;
-    const settings = {
-      kind: "range",
-      hashFunction: undefined,
-      leaseMode: "exclusive",
-      dataKind: "none",
-      leaseDurationMs,
-      renewIntervalMs: leaseDurationMs / 3,
-    } as const;
-    await keyspaces.createKeyspace({ name: keyspace, ...settings }, deadline);
+    await keyspaces.createKeyspace(keyspaceNamed(keyspace, LEASE_DURATION_MS), deadline);
     const importId = `import-${keyspace}`;
     const rows = STARTS.map((start): ImportRow => ({
       startKey: utf8ToBytes(start),
-      intendedNodeId: this.prng.chance(0.7) ? this.prng.pick(this.#nodeIds) : undefined,
+      intendedNodeId: this.prng.chance(0.7) ? this.prng.pick(this.nodeIds) : undefined,
     }));
     for (let part = 0; part * PART_ROWS < rows.length; part++) {
       const some = rows.slice(part * PART_ROWS, (part + 1) * PART_ROWS);
@@ -69,7 +45,7 @@ export class Importer extends Party {
       return;
     }
     await keyspaces.commitImport({ keyspace, importId, rowCount: rows.length }, deadline);
-    this.#samples.add(keyspace, STARTS.slice(1));
+    this.samples.add(keyspace, STARTS.slice(1));
     this.world.trace.count("importsCommitted");
   }
 }

@@ -8,8 +8,8 @@ import { CoordinationError } from "../../../src/client/errors.ts";
 import type { GrantItem, RangeRecord } from "../../../src/wire/api.ts";
 import type { GrantOutcome, Operation } from "../../history/judge.ts";
 import { SHARD } from "../virtual-cluster.ts";
-import { type SampleKeys, SPLIT_KEYS } from "./keyspaces.ts";
-import { type ActorWorld, Party } from "./party.ts";
+import { Administrator, keyspaceNamed } from "./administrator.ts";
+import { SPLIT_KEYS } from "./keyspaces.ts";
 
 /** "wait": after the lease; "handOver": the owner is asked to hand over at once (law 12). */
 export type GrantKind = "onlyUnowned" | "wait" | "handOver";
@@ -20,43 +20,21 @@ const IMPATIENT_MS = 150;
 const PATIENT_MS = 5_000;
 const RESOLVE_MS = 8_000;
 
-export class Operator extends Party {
+export class Operator extends Administrator {
   /** As last listed. */
   ranges: readonly RangeRecord[] = [];
-  readonly #samples: SampleKeys;
-  readonly #nodeIds: readonly string[];
-
-  constructor(
-    world: ActorWorld,
-    options: {
-      readonly name: string;
-      readonly samples: SampleKeys;
-      readonly nodeIds: readonly string[];
-    },
-  ) {
-    super(world, { name: options.name });
-    this.#samples = options.samples;
-    this.#nodeIds = options.nodeIds;
-  }
 
   /** Makes the keyspaces with the ranges that have sample keys, however long it takes. */
   async createKeyspaces(leaseDurationsMs: readonly number[]): Promise<void> {
     for (const [at, leaseDurationMs] of leaseDurationsMs.entries()) {
       const name = `space${at}`;
-      const settings = {
-        kind: "range",
-        hashFunction: undefined,
-        leaseMode: "exclusive",
-        dataKind: "none",
-        leaseDurationMs,
-        renewIntervalMs: Math.floor(leaseDurationMs / 3),
-      } as const;
-      await this.#untilDone(() => this.client.keyspaces.createKeyspace({ name, ...settings }));
+      const request = keyspaceNamed(name, leaseDurationMs);
+      await this.#untilDone(() => this.client.keyspaces.createKeyspace(request));
       const splitKeys = SPLIT_KEYS.map(utf8ToBytes);
       await this.#untilDone(() =>
         this.client.keyspaces.defineRanges({ keyspace: name, splitKeys }),
       );
-      this.#samples.add(name);
+      this.samples.add(name);
     }
   }
 
@@ -81,7 +59,7 @@ export class Operator extends Party {
     const range = this.prng.pick(this.ranges);
     if (range.successor !== undefined && this.prng.chance(0.2)) return this.#withdraw(range);
     const kind = this.prng.pick(["wait", "handOver"] as const);
-    return this.grant(range, this.prng.pick(this.#nodeIds), kind);
+    return this.grant(range, this.prng.pick(this.nodeIds), kind);
   }
 
   /** Grants whatever nobody owns. */
@@ -89,13 +67,13 @@ export class Operator extends Party {
     await this.list();
     for (const range of this.ranges) {
       if (range.descriptor.owner !== undefined) continue;
-      await this.tolerant(() => this.grant(range, this.prng.pick(this.#nodeIds), "onlyUnowned"));
+      await this.tolerant(() => this.grant(range, this.prng.pick(this.nodeIds), "onlyUnowned"));
     }
   }
 
   async list(): Promise<void> {
     const ranges: RangeRecord[] = [];
-    for (const keyspace of this.#samples.keyspaces) {
+    for (const keyspace of this.samples.keyspaces) {
       const page = await this.client.directory.listRanges({ keyspace });
       ranges.push(...page.ranges);
     }
