@@ -3,7 +3,6 @@
 import { expect, test } from "vitest";
 import type { LogIndex, Term } from "../../src/base/brands.ts";
 import type { SnapshotTakenInput } from "../../src/raft/input.ts";
-import type { Output, Persist } from "../../src/raft/output.ts";
 import { LOG_START } from "../../src/raft/types.ts";
 import { GroupSnapshots } from "../../src/replica/group-snapshots.ts";
 import { serverOf } from "../../src/replica/host.ts";
@@ -12,32 +11,8 @@ import { MemorySnapshotStore } from "../../src/testing/memory-snapshots.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { add, CountingMachine } from "./counting-machine.ts";
 import { GROUP, QUIET } from "./lone-replica.ts";
+import { NOTHING, persistOf } from "./outputs.ts";
 import { at } from "./snapshot-support.ts";
-
-const NOTHING: Output = {
-  persist: undefined,
-  sendNow: [],
-  sendAfterPersist: [],
-  install: undefined,
-  fetches: [],
-  committed: [],
-  readsReady: [],
-  proposed: [],
-  refused: [],
-  transitions: [],
-};
-
-function persistOf(index: number): Persist {
-  return {
-    hardState: undefined,
-    truncateFrom: undefined,
-    base: undefined,
-    snapshot: at(index),
-    entries: [],
-    lastTerm: 1 as Term,
-    lastIndex: index as LogIndex,
-  };
-}
 
 test("a checkpoint that the core has no use for is removed when the next one is durable", async () => {
   const clock = new VirtualClock();
@@ -71,9 +46,9 @@ test("a checkpoint that the core has no use for is removed when the next one is 
   };
   snapshots.stepped(await checkpoint(), NOTHING);
   const second = await checkpoint();
-  snapshots.stepped(second, { ...NOTHING, persist: persistOf(2) });
+  snapshots.stepped(second, { ...NOTHING, persist: persistOf(2, { snapshot: at(2) }) });
   expect(store.published(GROUP)).toEqual([1, 2]);
-  snapshots.reported(persistOf(2));
+  snapshots.reported(persistOf(2, { snapshot: at(2) }));
   const persisted = { kind: "persisted", nowMs: clock.nowMs(), lastTerm: 1 as Term } as const;
   snapshots.stepped({ ...persisted, lastIndex: 2 as LogIndex }, NOTHING);
   await clock.settle();

@@ -3,40 +3,15 @@
 import { expect, test } from "vitest";
 import type { GroupId, LogIndex, ReplicaId, Term } from "../../src/base/brands.ts";
 import { Prng } from "../../src/base/prng.ts";
-import type { Outbound, Output, Persist } from "../../src/raft/output.ts";
+import type { Outbound } from "../../src/raft/output.ts";
 import { OutputQueue } from "../../src/replica/output-queue.ts";
 import type { DurableStep } from "../../src/replica/ports.ts";
-
-const NOTHING: Output = {
-  persist: undefined,
-  sendNow: [],
-  sendAfterPersist: [],
-  install: undefined,
-  fetches: [],
-  committed: [],
-  readsReady: [],
-  proposed: [],
-  refused: [],
-  transitions: [],
-};
+import { NOTHING, persistOf } from "./outputs.ts";
 
 /** A message that names what it depends on. */
 function message(number: number): Outbound {
   const term = number as Term;
   return { to: 2 as ReplicaId, message: { kind: "requestVoteReply", term, granted: true } };
-}
-
-function step(number: number): Persist {
-  const lastIndex = number as LogIndex;
-  return {
-    hardState: undefined,
-    truncateFrom: undefined,
-    base: undefined,
-    snapshot: undefined,
-    entries: [],
-    lastTerm: 1 as Term,
-    lastIndex,
-  };
 }
 
 class World {
@@ -61,15 +36,15 @@ class World {
 
 test("what may leave at once leaves at once, beside the write", () => {
   const { queue, log } = new World();
-  queue.push({ ...NOTHING, persist: step(1), sendNow: [message(7)] });
+  queue.push({ ...NOTHING, persist: persistOf(1), sendNow: [message(7)] });
   expect(log).toEqual(["send 7"]);
 });
 
 test("messages wait for their own write and for every one before it", () => {
   const world = new World();
-  world.queue.push({ ...NOTHING, persist: step(1), sendAfterPersist: [message(1)] });
+  world.queue.push({ ...NOTHING, persist: persistOf(1), sendAfterPersist: [message(1)] });
   world.queue.push({ ...NOTHING, sendAfterPersist: [message(2)] });
-  world.queue.push({ ...NOTHING, persist: step(2) });
+  world.queue.push({ ...NOTHING, persist: persistOf(2) });
   world.queue.push({ ...NOTHING, sendAfterPersist: [message(3), message(4)] });
   expect(world.log).toEqual([]);
   world.complete();
@@ -82,7 +57,7 @@ test("without a write under way nothing has to wait", () => {
   const world = new World();
   world.queue.push({ ...NOTHING, sendAfterPersist: [message(1)] });
   expect(world.log).toEqual(["send 1"]);
-  world.queue.push({ ...NOTHING, persist: step(1) });
+  world.queue.push({ ...NOTHING, persist: persistOf(1) });
   world.complete();
   world.queue.push({ ...NOTHING, sendAfterPersist: [message(2)] });
   expect(world.log).toEqual(["send 1", "durable 1", "send 2"]);
@@ -98,7 +73,7 @@ test("in any interleaving every message leaves once, in order, after the writes 
     const dependsOn: number[] = [];
     for (let turn = 0; turn < 60; turn++) {
       if (prng.chance(0.4)) world.complete();
-      const persist = prng.chance(0.4) ? step(++written) : undefined;
+      const persist = prng.chance(0.4) ? persistOf(++written) : undefined;
       const sendAfterPersist = Array.from({ length: prng.nextInteger(0, 2) }, () => {
         dependsOn.push(written);
         return message(pushed++);
@@ -121,7 +96,7 @@ test("in any interleaving every message leaves once, in order, after the writes 
 
 test("a step is submitted with its group and its parts", () => {
   const world = new World();
-  const persist = { ...step(4), truncateFrom: 3 as LogIndex };
+  const persist = persistOf(4, { truncateFrom: 3 as LogIndex });
   world.queue.push({ ...NOTHING, persist });
   expect(world.steps[0]).toMatchObject({ group: 1, truncateFrom: 3, hardState: undefined });
 });

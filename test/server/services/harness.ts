@@ -7,6 +7,7 @@ import type {
   Descriptor,
   GrantAnswer,
   GrantItem,
+  GrantRequest,
   ListRangesAnswer,
   ListRangesRequest,
   Owner,
@@ -168,6 +169,11 @@ export function grantItem(
   };
 }
 
+/** A plain grant of these, under a request id of its own. */
+export function grantOf(items: readonly GrantItem[]): GrantRequest {
+  return { requestId: freshId(), group: SHARD, items, onlyUnowned: false, handOver: false };
+}
+
 /** Grants the ranges at these positions of the key order, as they stand now. */
 export async function grant(
   cluster: VirtualCluster,
@@ -181,14 +187,7 @@ export async function grant(
     if (record === undefined) throw new Error(`there is no range ${position}`);
     return grantItem(record.descriptor, owner);
   });
-  const request = {
-    requestId: freshId(),
-    group: SHARD,
-    items,
-    onlyUnowned: false,
-    handOver: false,
-  };
-  return cluster.answer(services(cluster, at).ownership.grant(request, WAIT));
+  return cluster.answer(services(cluster, at).ownership.grant(grantOf(items), WAIT));
 }
 
 export function revisionAt(cluster: VirtualCluster, id: ServerId, group: GroupId): Revision {

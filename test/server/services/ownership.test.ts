@@ -23,6 +23,7 @@ import {
   freshId,
   grant,
   grantItem,
+  grantOf,
   join,
   others,
   ranges,
@@ -63,14 +64,7 @@ async function grantRequest(
   more: Partial<GrantRequest> = {},
 ): Promise<GrantRequest> {
   const items = (await ranges(cluster, at)).map(({ descriptor }) => grantItem(descriptor, owner));
-  return {
-    requestId: freshId(),
-    group: SHARD,
-    items,
-    onlyUnowned: false,
-    handOver: false,
-    ...more,
-  };
+  return { ...grantOf(items), ...more };
 }
 
 test("a storage node registers again with its data directory, another is refused", async () => {
@@ -363,28 +357,12 @@ test("a grant is all or nothing, and names the item whose expectation fails", as
     [[first, first], { reason: "INVALID" }],
   ];
   for (const [items, error] of bad) {
-    const request = {
-      requestId: freshId(),
-      group: SHARD,
-      items,
-      onlyUnowned: false,
-      handOver: false,
-    };
-    expect(await cluster.result(ownership.grant(request, WAIT))).toMatchObject({
-      ok: false,
-      error,
-    });
+    const refused = await cluster.result(ownership.grant(grantOf(items), WAIT));
+    expect(refused).toMatchObject({ ok: false, error });
     for (const { descriptor } of await ranges(cluster, leader)) expect(descriptor.epoch).toBe(0);
   }
   await grant(cluster, leader, [0], owner);
-  const stale = {
-    requestId: freshId(),
-    group: SHARD,
-    items: good,
-    onlyUnowned: false,
-    handOver: false,
-  };
-  const refused = await cluster.result(ownership.grant(stale, WAIT));
+  const refused = await cluster.result(ownership.grant(grantOf(good), WAIT));
   expect(refused).toMatchObject({
     ok: false,
     error: { reason: "STALE_EPOCH", descriptors: [{ rangeId: first.rangeId, owner }] },
@@ -519,13 +497,7 @@ test("a grant through a server that has yet to hear of the keyspace is answered 
   const { route } = await cluster.answer(services(cluster, leader).directory.lookup(lookup, WAIT));
   const { ownership } = services(cluster, follower);
   const items = [grantItem(route.descriptor, owner)];
-  const request = {
-    requestId: freshId(),
-    group: SHARD,
-    items,
-    onlyUnowned: false,
-    handOver: false,
-  };
+  const request = grantOf(items);
   const early = await cluster.result(ownership.grant(request, { timeoutMs: 300 }));
   // It is not even proposed before this server knows the range.
   expect(early).toMatchObject({ ok: false, error: { reason: "TRANSIENT" } });

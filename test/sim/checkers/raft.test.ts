@@ -15,8 +15,8 @@ import type { RaftStatus } from "../../../src/raft/status.ts";
 import type { Entry, HardState } from "../../../src/raft/types.ts";
 import { positionKey } from "../entries.ts";
 import { GroupHistory, type Step } from "../group-history.ts";
-import { BrokenProperty } from "../must.ts";
 import { DurableLog } from "../store-model.ts";
+import { broken } from "./broken.ts";
 import { LeadersChecker } from "./p01-leaders.ts";
 import { checkDurable } from "./p02-durable.ts";
 import { checkLogMatching } from "./p03-log-matching.ts";
@@ -73,17 +73,6 @@ function diskWith(facts: { hardState?: Partial<HardState>; entries?: Entry[] }):
 
 function outbound(message: object, to = 2): { to: ReplicaId; message: Message } {
   return { to: to as ReplicaId, message: message as Message };
-}
-
-/** The property that is broken by this. */
-function broken(act: () => void): number {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof BrokenProperty) return error.property;
-    throw error;
-  }
-  return expect.fail("nothing was broken");
 }
 
 /** A history in which these are committed, each in its own term. */

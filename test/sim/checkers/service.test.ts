@@ -18,28 +18,18 @@ import type { DurableStep, LoadedReplica, LogStore } from "../../../src/replica/
 import { LOG_START } from "../../../src/raft/types.ts";
 import { INITIAL_HARD_STATE } from "../../../src/raft/types.ts";
 import type { Header, WatchFrame } from "../../../src/wire/api.ts";
-import { BrokenProperty } from "../must.ts";
 import { ShardOracle } from "../oracle.ts";
 import type { RangeChangeSeen, RevisionSeen } from "../range-versions.ts";
 import { StoreModel } from "../store-model.ts";
 import { SHARD } from "../virtual-cluster.ts";
 import { wireRecordOf } from "../wire-records.ts";
+import { broken } from "./broken.ts";
 import { ReadsChecker } from "./p14-reads.ts";
 import { checkTiling } from "./p15-tiling.ts";
 import { type Admitted, checkReleased, type Guarding, OneOwnerChecker } from "./p16-one-owner.ts";
 import { EpochsChecker } from "./p17-epochs.ts";
 import { SessionsChecker } from "./p18-sessions.ts";
 import { WatchChecker } from "./p20-watch.ts";
-
-function broken(act: () => void): number {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof BrokenProperty) return error.property;
-    throw error;
-  }
-  return expect.fail("nothing was broken");
-}
 
 const A: Owner = { nodeId: "a", incarnation: 1 as Owner["incarnation"] };
 const B: Owner = { nodeId: "b", incarnation: 2 as Owner["incarnation"] };
