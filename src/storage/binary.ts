@@ -7,11 +7,14 @@
  */
 
 import { assert } from "../base/assert.ts";
+import type { LogIndex, LogTimeMs, Term } from "../base/brands.ts";
 import { type Bytes, bytesToUtf8 } from "../base/bytes.ts";
 import { crc32c } from "../base/crc32c.ts";
 import { failed, ok, type Result } from "../base/result.ts";
+import type { LogPosition } from "../raft/types.ts";
 
 export const CHECKSUM_BYTES = 4;
+export const POSITION_BYTES: number = 3 * 8;
 
 /** Why a record cannot be used. */
 export type Flaw =
@@ -66,6 +69,10 @@ export class RecordWriter {
     this.#view.setUint32(this.#at + 4, value % 2 ** 32);
     this.#at += 8;
     return this;
+  }
+
+  position({ index, term, timeMs }: LogPosition): this {
+    return this.uint64(index).uint64(term).uint64(timeMs);
   }
 
   append(bytes: Bytes): this {
@@ -133,6 +140,13 @@ export class RecordReader {
     const value = this.uint32() * 2 ** 32 + this.uint32();
     if (!Number.isSafeInteger(value)) this.#intact = false;
     return value;
+  }
+
+  position(): LogPosition {
+    const index = this.uint64() as LogIndex;
+    const term = this.uint64() as Term;
+    const timeMs = this.uint64() as LogTimeMs;
+    return { index, term, timeMs };
   }
 
   /** The next bytes, not copied. */

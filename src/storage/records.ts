@@ -8,16 +8,16 @@
  */
 
 import { assert } from "../base/assert.ts";
-import type { GroupId, LogIndex, LogTimeMs, ReplicaId, ServerId, Term } from "../base/brands.ts";
+import type { GroupId, LogIndex, ReplicaId, ServerId, Term } from "../base/brands.ts";
 import { type Bytes, utf8ToBytes } from "../base/bytes.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { Configuration, HardState, LogPosition } from "../raft/types.ts";
 import {
   CHECKSUM_BYTES,
+  POSITION_BYTES,
   type Flaw,
   flaw,
   openRecord,
-  type RecordReader,
   RecordWriter,
 } from "./binary.ts";
 
@@ -36,8 +36,8 @@ const PEER_VERSION = 1;
 const ADMISSION_VERSION = 1;
 const STORE_HEAD_VERSION = 1;
 
-const HARD_STATE_BYTES = 1 + 4 + 10 * 8 + 2 * 4 + CHECKSUM_BYTES;
-const SNAPSHOT_POINTER_BYTES = 1 + 4 + 3 * 8 + CHECKSUM_BYTES;
+const HARD_STATE_BYTES = 1 + 4 + 7 * 8 + POSITION_BYTES + 2 * 4 + CHECKSUM_BYTES;
+const SNAPSHOT_POINTER_BYTES = 1 + 4 + POSITION_BYTES + CHECKSUM_BYTES;
 const STORE_HEAD_BYTES = 1 + 3 * 8 + CHECKSUM_BYTES;
 
 /** Whose store this is. Written once, at creation. */
@@ -172,9 +172,7 @@ export function encodeHardState(record: HardStateRecord): Bytes {
     .uint64(hardState.term)
     .uint64(hardState.votedFor ?? 0)
     .uint64(hardState.commitIndex)
-    .uint64(base.index)
-    .uint64(base.term)
-    .uint64(base.timeMs)
+    .position(base)
     .uint64(record.lastIndex)
     .uint64(record.lastTerm)
     .uint64(record.snapshotIndex)
@@ -192,7 +190,7 @@ export function decodeHardState(value: Bytes): Result<HardStateRecord, Flaw> {
   const term = reader.uint64() as Term;
   const votedFor = reader.uint64() as ReplicaId;
   const commitIndex = reader.uint64() as LogIndex;
-  const base = readPosition(reader);
+  const base = reader.position();
   const lastIndex = reader.uint64() as LogIndex;
   const lastTerm = reader.uint64() as Term;
   const snapshotIndex = reader.uint64() as LogIndex;
@@ -214,9 +212,7 @@ export function decodeHardState(value: Bytes): Result<HardStateRecord, Flaw> {
 export function encodeSnapshotPointer({ group, position }: SnapshotPointer): Bytes {
   return new RecordWriter(SNAPSHOT_POINTER_VERSION, SNAPSHOT_POINTER_BYTES)
     .uint32(group)
-    .uint64(position.index)
-    .uint64(position.term)
-    .uint64(position.timeMs)
+    .position(position)
     .finish();
 }
 
@@ -225,17 +221,10 @@ export function decodeSnapshotPointer(value: Bytes): Result<SnapshotPointer, Fla
   if (!opened.ok) return opened;
   const reader = opened.value;
   const group = reader.uint32() as GroupId;
-  const position = readPosition(reader);
+  const position = reader.position();
   if (!reader.complete) return flaw("a snapshot pointer of the wrong length");
   if (position.index < 1) return flaw("a pointer to no snapshot");
   return ok({ group, position });
-}
-
-function readPosition(reader: RecordReader): LogPosition {
-  const index = reader.uint64() as LogIndex;
-  const term = reader.uint64() as Term;
-  const timeMs = reader.uint64() as LogTimeMs;
-  return { index, term, timeMs };
 }
 
 export function encodePeer({ server, storeUuid, writeSequence }: PeerRecord): Bytes {

@@ -9,7 +9,7 @@
  * the first from the heading's, and covers the length; the footer repeats the last.
  */
 
-import type { GroupId, LogIndex, LogTimeMs, Term } from "../base/brands.ts";
+import type { GroupId } from "../base/brands.ts";
 import { type Bytes, concatBytes, EMPTY_BYTES, utf8ToBytes } from "../base/bytes.ts";
 import { crc32c } from "../base/crc32c.ts";
 import { ok, type Result } from "../base/result.ts";
@@ -17,6 +17,7 @@ import type { LogPosition } from "../raft/types.ts";
 import type { SnapshotName } from "../replica/ports.ts";
 import {
   CHECKSUM_BYTES,
+  POSITION_BYTES,
   type Flaw,
   flaw,
   openRecord,
@@ -200,12 +201,10 @@ export class SnapshotDecoder {
 
 function encodeHeading({ clusterId, group, position }: SnapshotHeading): Bytes {
   const text = utf8ToBytes(clusterId);
-  const size = 1 + 4 + 3 * 8 + 2 + text.length + CHECKSUM_BYTES;
+  const size = 1 + 4 + POSITION_BYTES + 2 + text.length + CHECKSUM_BYTES;
   return new RecordWriter(SNAPSHOT_VERSION, size)
     .uint32(group)
-    .uint64(position.index)
-    .uint64(position.term)
-    .uint64(position.timeMs)
+    .position(position)
     .uint16(text.length)
     .append(text)
     .finish();
@@ -216,12 +215,10 @@ function decodeHeading(record: Bytes): Result<SnapshotHeading, Flaw> {
   if (!opened.ok) return opened;
   const reader = opened.value;
   const group = reader.uint32() as GroupId;
-  const index = reader.uint64() as LogIndex;
-  const term = reader.uint64() as Term;
-  const timeMs = reader.uint64() as LogTimeMs;
+  const position = reader.position();
   const clusterId = reader.text();
   if (!reader.complete) return flaw("a heading of the wrong length");
-  return ok({ clusterId, group, position: { index, term, timeMs } });
+  return ok({ clusterId, group, position });
 }
 
 /** How a heading differs from the one that is expected; undefined when it does not. */
