@@ -20,6 +20,7 @@ import type {
 } from "../../../src/machine/shard/answers.ts";
 import type {
   ExceptedSpan,
+  GrantItem,
   ShardCommand,
   ShardRequest,
 } from "../../../src/machine/shard/commands.ts";
@@ -120,15 +121,8 @@ export class ShardHarness {
 
   /** Grants with what the machine has at present as the expectation. */
   grant(rangeId: string, nodeId: string, onlyUnowned = false, handOver = false): Step {
-    const { epoch, descriptorRevision } = this.range(rangeId);
-    const item = {
-      rangeId,
-      nodeId,
-      expectedEpoch: epoch,
-      expectedDescriptorRevision: descriptorRevision,
-      incarnation: undefined,
-    };
-    return this.apply({ kind: "grant", items: [item], onlyUnowned, handOver });
+    const items = [grantItem(this.range(rangeId), nodeId)];
+    return this.apply({ kind: "grant", items, onlyUnowned, handOver });
   }
 
   renew(
@@ -226,6 +220,18 @@ export class ShardHarness {
     const index = ++this.#index as LogIndex;
     return { index, term: 1 as Term, timeMs: this.timeMs as LogTimeMs };
   }
+}
+
+/** To this node, with what the range has at present as the expectation. */
+export function grantItem(range: RangeRecord, nodeId: string): GrantItem {
+  const { rangeId, epoch, descriptorRevision } = range;
+  return {
+    rangeId,
+    nodeId,
+    expectedEpoch: epoch,
+    expectedDescriptorRevision: descriptorRevision,
+    incarnation: undefined,
+  };
 }
 
 /** As a changed duration will be found by the entries after it. */

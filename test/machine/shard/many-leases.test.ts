@@ -11,7 +11,7 @@ import { DueQueue } from "../../../src/machine/shard/due-queue.ts";
 import { checkShard } from "../../../src/machine/shard/invariants.ts";
 import { deadlineMs } from "../../../src/machine/shard/leases.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
-import { GROUP } from "./harness.ts";
+import { grantItem, GROUP } from "./harness.ts";
 import { SENT_AGAIN } from "../../sent-again.ts";
 
 const RANGES = 2_000;
@@ -42,13 +42,9 @@ class BusyShard {
     const incarnation = 1 as Incarnation;
     const unproven = { incarnation, provenSince: incarnation, addresses: [] };
     for (const nodeId of OWNERS) this.apply({ kind: "openSession", nodeId, ...unproven });
-    const items = [...this.machine.state.rangesById.values()].map(({ record }, at) => ({
-      rangeId: record.rangeId,
-      nodeId: OWNERS[at % OWNERS.length] as string,
-      expectedEpoch: record.epoch,
-      expectedDescriptorRevision: record.descriptorRevision,
-      incarnation: undefined,
-    }));
+    const items = [...this.machine.state.rangesById.values()].map(({ record }, at) =>
+      grantItem(record, OWNERS[at % OWNERS.length] as string),
+    );
     this.apply({ kind: "grant", items, onlyUnowned: true, handOver: false });
   }
 

@@ -16,7 +16,15 @@ import type { ShardCommand } from "../../../src/machine/shard/commands.ts";
 import { MEMORY_BOUNDS } from "../../../src/machine/common/request-memory.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
 import { SENT_AGAIN } from "../../sent-again.ts";
-import { NOT_ASKED, GROUP, reasonOf, ShardHarness, shardWithOwner, type Step } from "./harness.ts";
+import {
+  grantItem,
+  NOT_ASKED,
+  GROUP,
+  reasonOf,
+  ShardHarness,
+  shardWithOwner,
+  type Step,
+} from "./harness.ts";
 
 function idOf(sequence: number, change: Partial<RequestId> = {}): RequestId {
   return {
@@ -57,15 +65,7 @@ test("a refusal is remembered like any other answer", () => {
     kind: "grant",
     onlyUnowned: true,
     handOver: false,
-    items: [
-      {
-        rangeId,
-        nodeId: "b",
-        expectedEpoch: owned.range(rangeId).epoch,
-        expectedDescriptorRevision: owned.range(rangeId).descriptorRevision,
-        incarnation: undefined,
-      },
-    ],
+    items: [grantItem(owned.range(rangeId), "b")],
   };
   expect(reasonOf(owned.apply(grant, idOf(1)))).toBe("noSession");
   owned.open("b");
@@ -183,13 +183,7 @@ test("an answer counts with the keys of its ranges, and not much more", () => {
   const { shard, keyspaceId } = shardWithKeyspace();
   shard.split(keyspaceId, ...["b", "c", "d"].map((key) => key.padEnd(1_000, "x")));
   shard.open("a");
-  const items = shard.ranges(keyspaceId).map(({ rangeId, epoch, descriptorRevision }) => ({
-    rangeId,
-    nodeId: "a",
-    expectedEpoch: epoch,
-    expectedDescriptorRevision: descriptorRevision,
-    incarnation: undefined,
-  }));
+  const items = shard.ranges(keyspaceId).map((range) => grantItem(range, "a"));
   shard.apply({ kind: "grant", items, onlyUnowned: true, handOver: false }, idOf(1));
   const { requests } = shard.machine.state;
   expect(requests.answerBytes).toBeGreaterThan(6_000);

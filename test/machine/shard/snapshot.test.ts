@@ -8,7 +8,7 @@ import { ok } from "../../../src/base/result.ts";
 import { checkShard } from "../../../src/machine/shard/invariants.ts";
 import { ShardMachine } from "../../../src/machine/shard/machine.ts";
 import { digestOf, drain, restore, snapshotOf } from "../snapshots.ts";
-import { GROUP, ShardHarness } from "./harness.ts";
+import { grantItem, GROUP, ShardHarness } from "./harness.ts";
 import { type RandomEntry, RandomRun } from "./random-run.ts";
 
 const SEEDS = 24;
@@ -132,13 +132,7 @@ test("pieces have the same length, however long a record is", () => {
   };
   shard.split(keyspaceId, ...keys);
   shard.open("a");
-  const items = shard.ranges(keyspaceId).map(({ rangeId, epoch, descriptorRevision }) => ({
-    rangeId,
-    nodeId: "a",
-    expectedEpoch: epoch,
-    expectedDescriptorRevision: descriptorRevision,
-    incarnation: undefined,
-  }));
+  const items = shard.ranges(keyspaceId).map((range) => grantItem(range, "a"));
   // The remembered answer holds all keys twice: one record of more than 480,000 bytes.
   shard.apply({ kind: "grant", items, onlyUnowned: true, handOver: false }, requestId);
   const pieces = drain(shard.machine.openCut());
