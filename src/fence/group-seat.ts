@@ -8,7 +8,8 @@
  */
 
 import type { MonotonicMs, Revision } from "../base/brands.ts";
-import type { RangeEpoch, WatchFrame } from "../wire/api.ts";
+import { CoordinationError } from "../client/errors.ts";
+import type { RangeEpoch, Refusal, WatchFrame } from "../wire/api.ts";
 import type { EpochMemory } from "./epochs.ts";
 import { HandOvers } from "./hand-over.ts";
 import type { Hold } from "./hold.ts";
@@ -46,20 +47,17 @@ export class GroupSeat {
       step: (input) => this.#step(input),
       onOpened: () => this.#takeOver.wake(),
       onViewNeeded: (revision) => this.#mendWatch(revision),
-      onClosed: () => {
-        this.#takeOver.close();
-        this.#handOvers.close();
-      },
     });
     this.#takeOver = new TakeOver(context, this.keeper, {
       step: (input) => void this.#step(input),
+      mayAccept: () => !this.#session.isClosed,
       onAccepted: () => this.#session.wake(),
       onNoSession: () => this.#session.wake(),
     });
     this.#handOvers = new HandOvers(context, this.keeper, this.work, {
       step: (input) => void this.#step(input),
       onKept: () => this.#session.wake(),
-      mayGiveUp: () => this.#session.isRenewed,
+      mayGiveUp: () => this.#session.whyKept() === undefined,
     });
   }
 
@@ -89,10 +87,15 @@ export class GroupSeat {
     return given;
   }
 
-  /** Tells the directory. What can't be told runs out, because renewals except it. */
+  /**
+   * Tells the directory, if it may be told: the session may have been closed since. What can't be
+   * told runs out, because renewals except it.
+   */
   async giveUp(ranges: readonly RangeEpoch[]): Promise<void> {
     const { client, owner, group, stopped } = this.#with;
     for (let from = 0; from < ranges.length; from += RANGES_PER_CALL) {
+      const refusal = this.#session.whyKept();
+      if (refusal !== undefined) throw refusedHere(refusal);
       const some = ranges.slice(from, from + RANGES_PER_CALL);
       await client.ownership.release({ owner, group, ranges: some }, { signal: stopped });
     }
@@ -168,6 +171,12 @@ export class GroupSeat {
       this.#step({ kind: "clock" });
     });
   }
+}
+
+/** Of a call that was not even tried. */
+function refusedHere(refusal: Refusal): CoordinationError {
+  const failure = { refusal, outcome: "notApplied", attempts: [], requestId: undefined } as const;
+  return new CoordinationError(failure);
 }
 
 function liftsSuccessor(frame: WatchFrame): boolean {

@@ -44,10 +44,7 @@ export interface HandOverEvents {
   step(input: TimelessLeaseInput): void;
   /** A range is served here again: its lease may have missed some renewals. */
   onKept(): void;
-  /**
-   * Whether a renewal of this very process was answered. Another process of this incarnation may
-   * hold what this one has never had a deadline for, and must not lose it (law 13).
-   */
+  /** Whether anything may be given up now; asked again at every step. */
   mayGiveUp(): boolean;
 }
 
@@ -60,7 +57,6 @@ export class HandOvers {
   readonly #releasing = new Waker();
   /** When each range's time to drain is up, by range id. */
   readonly #drainUntil = new Map<string, { revision: Revision; atMs: number }>();
-  #isClosed = false;
 
   constructor(
     context: HandOverContext,
@@ -78,11 +74,6 @@ export class HandOvers {
   wake(): void {
     this.#draining.wake();
     this.#releasing.wake();
-  }
-
-  /** The session was closed: it gives nothing up any more. */
-  close(): void {
-    this.#isClosed = true;
   }
 
   /** Runs until stopped. */
@@ -111,7 +102,7 @@ export class HandOvers {
     const backoff = new Backoff(prng);
     while (!stopped.aborted) {
       const due = this.#asked().filter(({ handOver }) => handOver.isDrained);
-      const mayRelease = due.length > 0 && !this.#isClosed && this.#on.mayGiveUp();
+      const mayRelease = due.length > 0 && this.#on.mayGiveUp();
       if (!mayRelease) await this.#releasing.pause(timers, undefined, stopped);
       else if (await this.#releaseOnce(due.slice(0, RANGES_PER_CALL))) backoff.reset();
       else await this.#releasing.pause(timers, backoff.nextMs(), stopped);

@@ -8,10 +8,10 @@ import type { GroupId, MonotonicMs, Revision } from "../base/brands.ts";
 import type { Prng } from "../base/prng.ts";
 import { Backoff } from "../client/backoff.ts";
 import type { Client } from "../client/client.ts";
-import { asCoordinationError, type CoordinationError } from "../client/errors.ts";
+import { asCoordinationError, type CoordinationError, localRefusal } from "../client/errors.ts";
 import type { Clock, Timers } from "../client/ports.ts";
 import { sleep, Waker } from "../client/wait.ts";
-import type { Owner } from "../wire/api.ts";
+import type { Owner, Refusal } from "../wire/api.ts";
 import type { Reason } from "../wire/errors.ts";
 import type { LeaseKeeper } from "./lease.ts";
 import type { LeaseEvent, TimelessLeaseInput } from "./lease-steps.ts";
@@ -56,8 +56,6 @@ export interface SessionEvents {
   onOpened(): void;
   /** The view must come to show this: a renewal has told of it, or can't be sent without it. */
   onViewNeeded(revision: Revision): void;
-  /** Nothing more is renewed, taken over or given up. */
-  onClosed(): void;
 }
 
 /** What a renewal has led to. */
@@ -75,7 +73,9 @@ export class GroupSession {
   readonly #line: RenewalLine;
   /** A renewal had no view to send, or one that was too old: this old. */
   #awaitsView = false;
+  /** A renewal of this process has been answered. */
   #isRenewed = false;
+  #isClosed = false;
   #tooOldAsOf: Revision | undefined;
 
   constructor(context: SessionContext, keeper: LeaseKeeper, events: SessionEvents) {
@@ -86,9 +86,21 @@ export class GroupSession {
     this.#line = new RenewalLine(context.freshNonce);
   }
 
-  /** A renewal of this process has been answered. */
-  get isRenewed(): boolean {
-    return this.#isRenewed;
+  /** Two processes are this incarnation: nothing more is renewed, taken over or given up. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * Why nothing may be given up now; undefined if it may. Another process of this incarnation may
+   * hold what this one has never had a deadline for, or has no more, and must not lose it (law 13).
+   */
+  whyKept(): Refusal | undefined {
+    if (this.#isClosed) {
+      return localRefusal("SESSION_CLOSED", "another process is this incarnation; leases run out");
+    }
+    if (this.#isRenewed) return undefined;
+    return localRefusal("TRANSIENT", "this process has not renewed yet; leases run out");
   }
 
   /** Renews now, instead of when the interval is over. */
@@ -118,7 +130,7 @@ export class GroupSession {
 
   /** One attempt. An earlier process's leases, or an absent directory, are waited for. */
   async #open(): Promise<boolean> {
-    const { client, owner, group, stopped, timers, emit } = this.#with;
+    const { client, owner, group, stopped, timers, emit, fail } = this.#with;
     try {
       const answer = await client.ownership.openSession(
         { owner, group },
@@ -136,8 +148,12 @@ export class GroupSession {
       const failure = asCoordinationError(error);
       if (stopped.aborted) return false;
       emit(refusedEvent("openSession", failure, group));
-      if (this.#isFatal(failure)) return false;
-      await sleep(timers, this.#backoff.nextMs(failure.refusal.retryAfterMs), stopped);
+      const { message, reason, refusal } = failure;
+      if (FATAL.has(reason)) {
+        fail(reason, message);
+        return false;
+      }
+      await sleep(timers, this.#backoff.nextMs(refusal.retryAfterMs), stopped);
       return false;
     }
   }
@@ -193,14 +209,17 @@ export class GroupSession {
   }
 
   #onRenewalFailed(failure: CoordinationError, { sent, pair }: LinedRenewal): RenewOutcome {
-    const { clock, emit, group, refreshView } = this.#with;
+    const { clock, emit, fail, group, refreshView } = this.#with;
     const { reason, message } = failure;
     emit({ kind: "renewalFailed", group, reason, message, remainingMs: this.remainingMs() });
     if (reason === "NO_SESSION") {
       this.#on.step({ kind: "sessionEnded" });
       return { kind: "sessionOver" };
     }
-    if (reason === "STALE_INCARNATION" && this.#isFatal(failure)) return { kind: "sessionOver" };
+    if (reason === "STALE_INCARNATION") {
+      fail(reason, message);
+      return { kind: "sessionOver" };
+    }
     const isLate = reason === "LATE_COPY";
     const isOurs = isLate && this.#line.hasSent(Number(failure.refusal.metadata["last_sequence"]));
     if (reason === "SESSION_CLOSED" || (isLate && !isOurs)) return { kind: "closed", message };
@@ -228,7 +247,7 @@ export class GroupSession {
    */
   async #runOut(message: string): Promise<void> {
     const { emit, fail, group, stopped, timers } = this.#with;
-    this.#on.onClosed();
+    this.#isClosed = true;
     emit({ kind: "sessionClosed", group, message, remainingMs: Math.max(0, ...this.#rests()) });
     let whyNot = "";
     try {
@@ -261,13 +280,6 @@ export class GroupSession {
       if (duration !== undefined) intervalMs = Math.min(intervalMs, duration.renewIntervalMs);
     }
     return Number.isFinite(intervalMs) ? intervalMs : SESSION_DURATION_MS / 3;
-  }
-
-  /** Stops the whole seat if no other attempt can succeed. */
-  #isFatal({ message, reason }: CoordinationError): boolean {
-    if (!FATAL.has(reason)) return false;
-    this.#with.fail(reason, message);
-    return true;
   }
 }
 

@@ -39,6 +39,8 @@ export interface TakeOverContext {
 
 export interface TakeOverEvents {
   step(input: TimelessLeaseInput): void;
+  /** Whether anything may be accepted now; asked again after every wait. */
+  mayAccept(): boolean;
   /** Something was accepted: it needs a deadline. */
   onAccepted(): void;
   /** The group knows no session of ours. */
@@ -52,17 +54,11 @@ export class TakeOver {
   readonly #waker = new Waker();
   /** Epochs that are below our memory, by range id. */
   readonly #untrusted = new Map<string, Epoch>();
-  #isClosed = false;
 
   constructor(context: TakeOverContext, keeper: LeaseKeeper, events: TakeOverEvents) {
     this.#with = context;
     this.#keeper = keeper;
     this.#events = events;
-  }
-
-  /** The session was closed: nothing more is accepted under it. */
-  close(): void {
-    this.#isClosed = true;
   }
 
   /** Something was granted, or may now be accepted. */
@@ -88,7 +84,7 @@ export class TakeOver {
   }
 
   #due(): readonly Hold[] {
-    if (this.#isClosed) return [];
+    if (!this.#events.mayAccept()) return [];
     return this.#keeper
       .holds()
       .filter((hold) => !hold.accepted && this.#isTrusted(hold))
@@ -127,7 +123,7 @@ export class TakeOver {
       const { rangeId } = record.descriptor;
       return this.#keeper.hold(rangeId)?.epoch === epoch ? [{ rangeId, epoch }] : [];
     });
-    if (stopped.aborted || ranges.length === 0) return true;
+    if (stopped.aborted || ranges.length === 0 || !this.#events.mayAccept()) return true;
     try {
       const answer = await client.ownership.accept(
         { owner, group, ranges },

@@ -193,3 +193,23 @@ export class FakeDirectory {
     }
   }
 }
+
+export interface SeatedWorld {
+  readonly directory: FakeDirectory;
+  readonly seat: Seat;
+}
+
+/** A seat with a session, and nothing granted. */
+export async function seated(options: Partial<SeatOptions> = {}): Promise<SeatedWorld> {
+  const directory = new FakeDirectory();
+  const seat = await directory.seat(options);
+  await directory.clock.settle();
+  return { directory, seat };
+}
+
+/** A seat that holds range r0, from "" to m. */
+export async function holding(options: Partial<SeatOptions> = {}): Promise<SeatedWorld> {
+  const world = await seated(options);
+  await world.directory.grant(0);
+  return world;
+}

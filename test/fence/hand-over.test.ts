@@ -6,25 +6,16 @@ import type { Admission } from "../../src/fence/guard.ts";
 import type { Seat } from "../../src/fence/seat.ts";
 import type * as api from "../../src/wire/api.ts";
 import { refuse } from "../client/support.ts";
-import { ADDRESSES, FakeDirectory } from "./fake-directory.ts";
+import { ADDRESSES, FakeDirectory, holding, type SeatedWorld } from "./fake-directory.ts";
 import { LEASE_MS } from "./service-model.ts";
 
 const KEY = utf8ToBytes("a");
 const DRAIN_MS = 1_000;
 
-interface World {
-  readonly directory: FakeDirectory;
-  readonly seat: Seat;
-}
-
-/** A seat that holds range r0, from "" to m. */
-async function holding(drainMs = DRAIN_MS): Promise<World> {
-  const directory = new FakeDirectory();
-  const seat = await directory.seat({ drainMs });
-  await directory.clock.settle();
-  await directory.grant(0);
-  expect(seat.isHeld("k", KEY)).toBe(true);
-  return { directory, seat };
+async function seatOfRange(drainMs = DRAIN_MS): Promise<SeatedWorld> {
+  const world = await holding({ drainMs });
+  expect(world.seat.isHeld("k", KEY)).toBe(true);
+  return world;
 }
 
 function ask(directory: FakeDirectory): Promise<void> {
@@ -47,7 +38,7 @@ function releases(directory: FakeDirectory): api.ReleaseRequest[] {
 }
 
 test("asked to, a seat admits nothing new, lets what it admitted end, and then releases", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   const first = admit(seat);
   const second = admit(seat);
   await ask(directory);
@@ -75,14 +66,14 @@ test("asked to, a seat admits nothing new, lets what it admitted end, and then r
 });
 
 test("with nothing in hand, a range is handed over at once", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   admit(seat).finish();
   await ask(directory);
   expect(directory.model.ranges[0]).toMatchObject({ node: "n2" });
 });
 
 test("what has not ended when the time is up makes nothing of it, and does not hold it up", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   const slow = admit(seat);
   await ask(directory);
   await directory.clock.advance(DRAIN_MS - 1);
@@ -95,7 +86,7 @@ test("what has not ended when the time is up makes nothing of it, and does not h
 });
 
 test("the lease ends the draining, if it ends sooner than the time for it", async () => {
-  const { directory, seat } = await holding(10 * LEASE_MS);
+  const { directory, seat } = await seatOfRange(10 * LEASE_MS);
   const slow = admit(seat);
   await ask(directory);
   const remainingMs = seat.holds()[0]?.remainingMs ?? 0;
@@ -108,7 +99,7 @@ test("the lease ends the draining, if it ends sooner than the time for it", asyn
 });
 
 test("however long the answer takes, the range stays closed, and the release is repeated", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   let lost = 0;
   directory.override = (method, one: api.ReleaseRequest) => {
     if (method !== "release") return undefined;
@@ -133,7 +124,7 @@ test("however long the answer takes, the range stays closed, and the release is 
 });
 
 test("taken back while it drains, a range is served on: it was held all along", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   const slow = admit(seat);
   await ask(directory);
   expect(request(seat).ok).toBe(false);
@@ -147,7 +138,7 @@ test("taken back while it drains, a range is served on: it was held all along", 
 });
 
 test("taken back after it closed, a range is served again as a new hold", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   const slow = admit(seat);
   await ask(directory);
   directory.cut(ADDRESSES);
@@ -165,7 +156,7 @@ test("taken back after it closed, a range is served again as a new hold", async 
 });
 
 test("a renewal's answer is enough: the watch need not tell (law 8)", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   directory.cut(directory.network.addressesOf("watch"));
   await ask(directory);
   expect(seat.isHeld("k", KEY)).toBe(true);
@@ -193,7 +184,7 @@ test("a range that was never served here is handed over, once a renewal was answ
 });
 
 test("a closed session hands nothing over: its leases run out (law 13)", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   directory.override = (method) => (method === "renew" ? refuse("SESSION_CLOSED") : undefined);
   await directory.clock.advance(1_100);
   await ask(directory);
@@ -205,7 +196,7 @@ test("a closed session hands nothing over: its leases run out (law 13)", async (
 });
 
 test("a second request while the first is on its way is the one that counts", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   directory.override = (method) => (method === "release" ? refuse("UNCERTAIN") : undefined);
   await ask(directory);
   await directory.act(() => directory.model.withdrawSuccessor(0));
@@ -218,7 +209,7 @@ test("a second request while the first is on its way is the one that counts", as
 });
 
 test("a seat that is closed while it hands over leaves nothing running", async () => {
-  const { directory, seat } = await holding();
+  const { directory, seat } = await seatOfRange();
   admit(seat);
   await ask(directory);
   await seat.close({ release: true });

@@ -5,28 +5,12 @@ import { ok } from "../../src/base/result.ts";
 import { deadlineOf } from "../../src/fence/hold.ts";
 import type * as api from "../../src/wire/api.ts";
 import { errorOf, header, refuse, span } from "../client/support.ts";
-import { ADDRESSES, FakeDirectory } from "./fake-directory.ts";
+import { ADDRESSES, FakeDirectory, holding, seated } from "./fake-directory.ts";
 import { LEASE_MS } from "./service-model.ts";
 import { epoch, MemoryEpochs } from "./support.ts";
 
 const KEY_0 = utf8ToBytes("a");
 const KEY_1 = utf8ToBytes("z");
-
-async function seated(): Promise<{
-  directory: FakeDirectory;
-  seat: Awaited<ReturnType<FakeDirectory["seat"]>>;
-}> {
-  const directory = new FakeDirectory();
-  const seat = await directory.seat();
-  await directory.clock.settle();
-  return { directory, seat };
-}
-
-async function holding(): ReturnType<typeof seated> {
-  const world = await seated();
-  await world.directory.grant(0);
-  return world;
-}
 
 test("a seat registers with what proves the end of the process before, and says if it did (law 13)", async () => {
   const directory = new FakeDirectory();
@@ -253,92 +237,6 @@ test("a newer process of the same node stops this one, which serves nothing from
   await seat.close({ release: true });
   expect(directory.network.callsOf("release")).toHaveLength(0);
   expect(directory.clock.pendingCount).toBe(0);
-});
-
-test("a closed session is renewed no more, served to its deadlines, and then left (law 13)", async () => {
-  const directory = new FakeDirectory();
-  let isVoided = false;
-  const voidProof = (): Promise<void> => {
-    isVoided = true;
-    return Promise.resolve();
-  };
-  const seat = await directory.seat({ voidProof });
-  await directory.clock.settle();
-  await directory.grant(0);
-  await directory.pass(500);
-  directory.override = (method) =>
-    method === "renew"
-      ? refuse("SESSION_CLOSED")
-      : method === "accept"
-        ? refuse("DENIED")
-        : undefined;
-  await directory.pass(700);
-  const renewals = directory.network.callsOf("renew").length;
-  const closed = directory.events.find((event) => event.kind === "sessionClosed");
-  const deadlineMs = directory.clock.nowMs() + (seat.holds()[0]?.remainingMs ?? 0);
-  expect(closed?.remainingMs).toBeCloseTo(deadlineMs - (closed?.atMs ?? 0));
-  expect(seat.isHeld("k", KEY_0)).toBe(true);
-  expect(isVoided).toBe(true);
-  // Granted meanwhile to the copy, as it were: not taken over.
-  await directory.grant(1);
-  await directory.clock.advance(deadlineMs - directory.clock.nowMs() - 1);
-  expect(seat.isHeld("k", KEY_0)).toBe(true);
-  await directory.clock.advance(2);
-  expect(seat.isHeld("k", KEY_0)).toBe(false);
-  expect(directory.events.slice(-2)).toMatchObject([
-    { kind: "expired", rangeId: "r0" },
-    { kind: "stopped", reason: "SESSION_CLOSED" },
-  ]);
-  expect(directory.network.callsOf("renew")).toHaveLength(renewals);
-  expect(directory.network.callsOf("accept")).toHaveLength(1);
-  await seat.close({ release: true });
-  expect(directory.network.callsOf("release")).toHaveLength(0);
-  expect(directory.clock.pendingCount).toBe(0);
-});
-
-test("a copied seat that can't void its proof says so when it stops", async () => {
-  const directory = new FakeDirectory();
-  await directory.seat({ voidProof: () => Promise.reject(new Error("the disk is full")) });
-  await directory.clock.settle();
-  directory.override = (method) => (method === "renew" ? refuse("SESSION_CLOSED") : undefined);
-  await directory.pass(4_000);
-  const last = directory.events.at(-1);
-  expect(last).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
-  expect(last?.kind === "stopped" && last.message).toContain("the disk is full");
-});
-
-test("a closed incarnation that would open its session again stops at once (law 13)", async () => {
-  const directory = new FakeDirectory();
-  directory.override = (method) =>
-    method === "openSession" ? refuse("SESSION_CLOSED") : undefined;
-  await directory.seat();
-  await directory.pass(100);
-  expect(directory.events.at(-1)).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
-});
-
-test("a seat stops when the group has applied a renewal that it never sent (law 13)", async () => {
-  const { directory } = await holding();
-  let last = 0;
-  directory.override = (method, { pair }: api.RenewRequest) => {
-    if (method !== "renew") return undefined;
-    last = pair.sequence + 1;
-    return refuse("LATE_COPY", { metadata: { last_sequence: String(last) } });
-  };
-  await directory.pass(1_500);
-  expect(directory.kinds()).toContain("sessionClosed");
-});
-
-test("a seat goes on when a copy of its own was late, and what it said was applied (law 13)", async () => {
-  const { directory, seat } = await holding();
-  let refusals = 1;
-  directory.override = (method, { pair }: api.RenewRequest) =>
-    method === "renew" && refusals-- > 0
-      ? refuse("LATE_COPY", { metadata: { last_sequence: String(pair.sequence) } })
-      : undefined;
-  await directory.pass(3_000);
-  expect(refusals).toBeLessThan(1);
-  expect(directory.kinds()).not.toContain("sessionClosed");
-  expect(seat.isHeld("k", KEY_0)).toBe(true);
 });
 
 test("attempts of one renewal carry one pair; the next renewal knows it until it is answered", async () => {

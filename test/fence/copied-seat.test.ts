@@ -1,0 +1,156 @@
+// A seat of whose incarnation there are two processes (law 13), against a fake directory.
+import { expect, test } from "vitest";
+import { utf8ToBytes } from "../../src/base/bytes.ts";
+import type * as api from "../../src/wire/api.ts";
+import { errorOf, refuse } from "../client/support.ts";
+import { FakeDirectory, holding } from "./fake-directory.ts";
+import { LEASE_MS } from "./service-model.ts";
+
+const KEY_0 = utf8ToBytes("a");
+const KEY_1 = utf8ToBytes("z");
+
+/** As if a copy of the seat had renewed: to all renewals of this one. */
+function renewedByCopy(directory: FakeDirectory): void {
+  directory.override = (method, { pair }: api.RenewRequest) =>
+    method === "renew"
+      ? refuse("LATE_COPY", { metadata: { last_sequence: String(pair.sequence + 1) } })
+      : undefined;
+}
+
+function passed(directory: FakeDirectory, ms: number): Promise<void> {
+  return new Promise((resolve) => void directory.clock.after(ms, resolve));
+}
+
+test("a closed session is renewed no more, served to its deadlines, and then left (law 13)", async () => {
+  const directory = new FakeDirectory();
+  let isVoided = false;
+  const voidProof = (): Promise<void> => {
+    isVoided = true;
+    return Promise.resolve();
+  };
+  const seat = await directory.seat({ voidProof });
+  await directory.clock.settle();
+  await directory.grant(0);
+  await directory.pass(500);
+  directory.override = (method) =>
+    method === "renew"
+      ? refuse("SESSION_CLOSED")
+      : method === "accept"
+        ? refuse("DENIED")
+        : undefined;
+  await directory.pass(700);
+  const renewals = directory.network.callsOf("renew").length;
+  const closed = directory.events.find((event) => event.kind === "sessionClosed");
+  const deadlineMs = directory.clock.nowMs() + (seat.holds()[0]?.remainingMs ?? 0);
+  expect(closed?.remainingMs).toBeCloseTo(deadlineMs - (closed?.atMs ?? 0));
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+  expect(isVoided).toBe(true);
+  // Granted meanwhile to the copy, as it were: not taken over.
+  await directory.grant(1);
+  await directory.clock.advance(deadlineMs - directory.clock.nowMs() - 1);
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+  await directory.clock.advance(2);
+  expect(seat.isHeld("k", KEY_0)).toBe(false);
+  expect(directory.events.slice(-2)).toMatchObject([
+    { kind: "expired", rangeId: "r0" },
+    { kind: "stopped", reason: "SESSION_CLOSED" },
+  ]);
+  expect(directory.network.callsOf("renew")).toHaveLength(renewals);
+  expect(directory.network.callsOf("accept")).toHaveLength(1);
+  await seat.close({ release: true });
+  expect(directory.network.callsOf("release")).toHaveLength(0);
+  expect(directory.clock.pendingCount).toBe(0);
+});
+
+test("a copied seat that can't void its proof says so when it stops", async () => {
+  const directory = new FakeDirectory();
+  await directory.seat({ voidProof: () => Promise.reject(new Error("the disk is full")) });
+  await directory.clock.settle();
+  directory.override = (method) => (method === "renew" ? refuse("SESSION_CLOSED") : undefined);
+  await directory.pass(4_000);
+  const last = directory.events.at(-1);
+  expect(last).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
+  expect(last?.kind === "stopped" && last.message).toContain("the disk is full");
+});
+
+test("a closed incarnation that would open its session again stops at once (law 13)", async () => {
+  const directory = new FakeDirectory();
+  directory.override = (method) =>
+    method === "openSession" ? refuse("SESSION_CLOSED") : undefined;
+  await directory.seat();
+  await directory.pass(100);
+  expect(directory.events.at(-1)).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
+});
+
+test("a seat stops when the group has applied a renewal that it never sent (law 13)", async () => {
+  const { directory } = await holding();
+  let last = 0;
+  directory.override = (method, { pair }: api.RenewRequest) => {
+    if (method !== "renew") return undefined;
+    last = pair.sequence + 1;
+    return refuse("LATE_COPY", { metadata: { last_sequence: String(last) } });
+  };
+  await directory.pass(1_500);
+  expect(directory.kinds()).toContain("sessionClosed");
+});
+
+test("a seat whose renewals are another's gives nothing up, not even when it is closed (law 13)", async () => {
+  const { directory, seat } = await holding();
+  await directory.grant(1);
+  const releasing = errorOf(seat.release(["r0"], { drain: () => passed(directory, 1_500) }));
+  renewedByCopy(directory);
+  await directory.pass(1_600);
+  expect(directory.kinds()).toContain("sessionClosed");
+  // The copy may serve it still.
+  expect(await releasing).toMatchObject({ reason: "SESSION_CLOSED", outcome: "notApplied" });
+  expect(seat.isHeld("k", KEY_1)).toBe(true);
+  await seat.close({ release: true });
+  expect(seat.isHeld("k", KEY_1)).toBe(false);
+  expect(directory.network.callsOf("release")).toHaveLength(0);
+  expect(directory.clock.pendingCount).toBe(0);
+});
+
+test("a seat that has not renewed yet gives nothing up: a copy of it may have (law 13)", async () => {
+  const directory = new FakeDirectory();
+  directory.override = (method) => (method === "renew" ? refuse("TRANSIENT") : undefined);
+  const seat = await directory.seat();
+  await directory.clock.settle();
+  await directory.grant(0);
+  expect(await errorOf(seat.release("all"))).toMatchObject({ outcome: "notApplied" });
+  expect(directory.network.callsOf("release")).toHaveLength(0);
+  await directory.pass(2 * LEASE_MS);
+  expect(directory.model.ranges[0]?.node).toBeUndefined();
+  await seat.close({ release: true });
+});
+
+test("nothing is accepted under a session that was closed while the epoch was made durable", async () => {
+  const { directory, seat } = await holding();
+  const accepted = directory.network.callsOf("accept").length;
+  let durable = (): void => {};
+  directory.epochs.remember = () =>
+    new Promise((resolve) => {
+      durable = resolve;
+    });
+  await directory.grant(1);
+  renewedByCopy(directory);
+  await directory.pass(1_500);
+  expect(directory.kinds()).toContain("sessionClosed");
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+  durable();
+  await directory.clock.settle();
+  expect(directory.network.callsOf("accept")).toHaveLength(accepted);
+  await seat.close({ release: false });
+});
+
+test("a seat goes on when a copy of its own was late, and what it said was applied (law 13)", async () => {
+  const { directory, seat } = await holding();
+  let refusals = 1;
+  directory.override = (method, { pair }: api.RenewRequest) =>
+    method === "renew" && refusals-- > 0
+      ? refuse("LATE_COPY", { metadata: { last_sequence: String(pair.sequence) } })
+      : undefined;
+  await directory.pass(3_000);
+  expect(refusals).toBeLessThan(1);
+  expect(directory.kinds()).not.toContain("sessionClosed");
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+});
