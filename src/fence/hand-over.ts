@@ -10,34 +10,24 @@
  * served here again.
  */
 
-import type { GroupId, Revision } from "../base/brands.ts";
-import type { Prng } from "../base/prng.ts";
+import type { Revision } from "../base/brands.ts";
 import { Backoff } from "../client/backoff.ts";
-import type { Client } from "../client/client.ts";
 import { asCoordinationError } from "../client/errors.ts";
-import type { Clock, Timers } from "../client/ports.ts";
 import { Waker } from "../client/wait.ts";
-import type { ItemOutcome, Owner } from "../wire/api.ts";
+import type { ItemOutcome } from "../wire/api.ts";
+import type { GroupContext } from "./group-context.ts";
 import { type AskedRange, type Hold, holdKindAt } from "./hold.ts";
 import type { LeaseKeeper } from "./lease.ts";
 import type { TimelessLeaseInput } from "./lease-steps.ts";
-import { refusedEvent, type TimelessSeatEvent } from "./seat-events.ts";
+import { refusedEvent } from "./seat-events.ts";
 import { RANGES_PER_CALL } from "./take-over.ts";
 import type { WorkInHand } from "./work.ts";
 
 const RELEASE_DEADLINE_MS = 5_000;
 
-export interface HandOverContext {
-  readonly client: Client;
-  readonly owner: Owner;
-  readonly group: GroupId;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly prng: Prng;
+export interface HandOverContext extends GroupContext {
   /** How long what was admitted may take to end. */
   readonly drainMs: number;
-  readonly stopped: AbortSignal;
-  readonly emit: (event: TimelessSeatEvent) => void;
 }
 
 export interface HandOverEvents {

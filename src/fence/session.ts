@@ -4,20 +4,18 @@
  * but the directory's answers and its own clock.
  */
 
-import type { GroupId, MonotonicMs, Revision } from "../base/brands.ts";
-import type { Prng } from "../base/prng.ts";
+import type { MonotonicMs, Revision } from "../base/brands.ts";
 import { Backoff } from "../client/backoff.ts";
-import type { Client } from "../client/client.ts";
 import { asCoordinationError, type CoordinationError, localRefusal } from "../client/errors.ts";
-import type { Clock, Timers } from "../client/ports.ts";
 import { sleep, Waker } from "../client/wait.ts";
-import type { Owner, Refusal } from "../wire/api.ts";
+import type { Refusal } from "../wire/api.ts";
 import type { Reason } from "../wire/errors.ts";
+import type { GroupContext } from "./group-context.ts";
 import type { LeaseKeeper } from "./lease.ts";
 import type { LeaseEvent, TimelessLeaseInput } from "./lease-steps.ts";
 import { type LinedRenewal, RenewalLine } from "./renewal-line.ts";
 import type { SentRenewal } from "./renewal.ts";
-import { refusedEvent, type TimelessSeatEvent } from "./seat-events.ts";
+import { refusedEvent } from "./seat-events.ts";
 
 /** A session's base duration; a third of it is the interval while nothing is held. */
 const SESSION_DURATION_MS = 10_000;
@@ -32,23 +30,13 @@ const FATAL: ReadonlySet<Reason> = new Set([
   "CLUSTER_MISMATCH",
 ]);
 
-export interface SessionContext {
-  readonly client: Client;
-  readonly owner: Owner;
-  readonly group: GroupId;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly prng: Prng;
+export interface SessionContext extends GroupContext {
   /** Fresh random numbers below 2^53; see {@link SeatOptions}. */
   readonly freshNonce: () => number;
   /** See {@link SeatOptions}. */
   readonly voidProof: () => Promise<void>;
-  readonly stopped: AbortSignal;
-  readonly emit: (event: TimelessSeatEvent) => void;
   /** Begins the watch anew, with a snapshot, at another server. */
   readonly refreshView: () => void;
-  /** The seat can't go on; aborts `stopped`. */
-  readonly fail: (reason: Reason, message: string) => void;
 }
 
 export interface SessionEvents {

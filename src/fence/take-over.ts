@@ -6,35 +6,25 @@
  * used here is reported as UNTRUSTED and never accepted (law 17).
  */
 
-import type { Epoch, GroupId, Revision } from "../base/brands.ts";
-import type { Prng } from "../base/prng.ts";
+import type { Epoch, Revision } from "../base/brands.ts";
 import { Backoff } from "../client/backoff.ts";
-import type { Client } from "../client/client.ts";
 import { asCoordinationError } from "../client/errors.ts";
-import type { Timers } from "../client/ports.ts";
 import { Waker } from "../client/wait.ts";
-import type { ItemOutcome, Owner, RangeEpoch } from "../wire/api.ts";
+import type { ItemOutcome, RangeEpoch } from "../wire/api.ts";
 import type { Reason } from "../wire/errors.ts";
 import type { EpochMemory } from "./epochs.ts";
+import type { GroupContext } from "./group-context.ts";
 import type { Hold } from "./hold.ts";
 import type { LeaseKeeper } from "./lease.ts";
 import type { TimelessLeaseInput } from "./lease-steps.ts";
-import { refusedEvent, type TimelessSeatEvent } from "./seat-events.ts";
+import { refusedEvent } from "./seat-events.ts";
 
 /** The directory's bound on the ranges of one Accept or Release. */
 export const RANGES_PER_CALL = 1_000;
 const ACCEPT_DEADLINE_MS = 5_000;
 
-export interface TakeOverContext {
-  readonly client: Client;
-  readonly owner: Owner;
-  readonly group: GroupId;
-  readonly timers: Timers;
-  readonly prng: Prng;
+export interface TakeOverContext extends GroupContext {
   readonly epochs: EpochMemory;
-  readonly stopped: AbortSignal;
-  readonly emit: (event: TimelessSeatEvent) => void;
-  readonly fail: (reason: Reason, message: string) => void;
 }
 
 export interface TakeOverEvents {
