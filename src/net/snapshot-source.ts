@@ -16,7 +16,7 @@ import type { NetworkContext } from "./peer-link.ts";
 import { snapshotChannelOptions } from "./tuning.ts";
 
 /** Why a peer's file did not come. The message has one line. */
-export class SnapshotFetchError extends Error {
+class SnapshotFetchError extends Error {
   override readonly name = "SnapshotFetchError";
 }
 

@@ -20,7 +20,7 @@ export interface RestoreOptions {
 }
 
 /** The file is sound, and its content is of another version, or was written by a bug. */
-export class SnapshotUnreadable extends Error {
+class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";
 }
 

@@ -14,7 +14,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { GroupId, LogTimeMs, Revision } from "../../base/brands.ts";
 import { brandedUint, type Codec, struct, text, uint } from "../../base/codec.ts";
 
-export const MACHINES = ["root", "shard"] as const;
+const MACHINES = ["root", "shard"] as const;
 
 export interface SnapshotHeading {
   readonly machine: (typeof MACHINES)[number];
