@@ -211,7 +211,9 @@ export class Seat {
   ): Promise<void> {
     const given = this.#groups.map((group) => ({ group, ranges: group.stopServing(rangeIds) }));
     await options.drain?.();
-    await Promise.all(given.map(({ group, ranges }) => group.giveUp(ranges)));
+    // Who closes the seat stops it when this returns: the other groups are told first.
+    const told = await Promise.allSettled(given.map((one) => one.group.giveUp(one.ranges)));
+    for (const one of told) if (one.status === "rejected") throw one.reason;
   }
 
   /**

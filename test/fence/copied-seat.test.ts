@@ -2,8 +2,10 @@
 import { expect, test } from "vitest";
 import { utf8ToBytes } from "../../src/base/bytes.ts";
 import type * as api from "../../src/wire/api.ts";
-import { errorOf, refuse } from "../client/support.ts";
-import { FakeDirectory, holding } from "./fake-directory.ts";
+import type { GroupId } from "../../src/base/brands.ts";
+import { ok } from "../../src/base/result.ts";
+import { errorOf, header, record, refuse, snapshotFrame } from "../client/support.ts";
+import { ADDRESSES, FakeDirectory, holding } from "./fake-directory.ts";
 import { LEASE_MS } from "./service-model.ts";
 
 const KEY_0 = utf8ToBytes("a");
@@ -153,4 +155,31 @@ test("a seat goes on when a copy of its own was late, and what it said was appli
   expect(refusals).toBeLessThan(1);
   expect(directory.kinds()).not.toContain("sessionClosed");
   expect(seat.isHeld("k", KEY_0)).toBe(true);
+});
+
+test("a group that may not be told keeps no other from being told", async () => {
+  const directory = new FakeDirectory();
+  let failures = ADDRESSES.length;
+  directory.override = (method, request: api.RenewRequest) => {
+    if (method === "register") {
+      const head = header({ group: 0, revision: 5 });
+      const answer = { incarnation: 1, predecessor: undefined, proven: false };
+      return ok({ header: head, ...answer, shardGroups: [1, 2], replayed: false });
+    }
+    if (method === "release" && failures-- > 0) return refuse("TRANSIENT");
+    return method !== "release" && request.group === 2 ? refuse("TRANSIENT") : undefined;
+  };
+  const seat = await directory.seat();
+  await directory.clock.settle();
+  await directory.grant(0);
+  const theirs = record({ id: "r9", start: "m", epoch: 3, node: "n1", group: 2 });
+  const fields = { header: header({ group: 2 as GroupId, revision: 12 }) };
+  await directory.act(() => void directory.model.frames.push(snapshotFrame(12, [theirs], fields)));
+  expect(seat.holds().map(({ group }) => group)).toEqual([1, 2]);
+  const closing = seat.close({ release: true });
+  await directory.clock.advance(1_000);
+  await closing;
+  expect(directory.model.ranges[0]?.node).toBeUndefined();
+  const told = directory.network.callsOf("release").map(({ request }) => request);
+  expect(told).not.toContainEqual(expect.objectContaining({ group: 2 }));
 });
