@@ -17,7 +17,7 @@ import type {
   Transport,
   TransportEvents,
 } from "../replica/ports.ts";
-import type { ProcessClock } from "./process-clock.ts";
+import { type Meeter, PeerMeetings } from "./peer-meetings.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** What happens to each message of a link; chances are fractions of 1. */
@@ -39,9 +39,7 @@ export const PERFECT_LINKS: LinkQuality = {
 /** "refused": both ends notice at once. "silent": what is sent vanishes, noticed after a while. */
 export type CutKind = "refused" | "silent";
 
-export interface NetworkMember {
-  readonly self: ServerId;
-  readonly clock: ProcessClock;
+export interface NetworkMember extends Meeter {
   readonly events: TransportEvents;
   readonly onForward: (from: ServerId, call: ForwardCall) => Promise<ForwardAnswer>;
 }
@@ -67,6 +65,8 @@ interface OldMessage {
   readonly from: ServerId;
   readonly to: ServerId;
   readonly envelope: Envelope;
+  /** Of the process that sent it. */
+  readonly bootNonce: string;
 }
 
 /** As long as net/ takes to declare a silent stream dead. */
@@ -83,17 +83,30 @@ export class FaultyNetwork {
   readonly #members = new Map<ServerId, NetworkMember>();
   readonly #links = new Map<string, Link>();
   readonly #oldMessages: OldMessage[] = [];
+  readonly #meetings: PeerMeetings;
+  readonly #mayMeet: (one: ServerId, other: ServerId) => boolean;
 
   constructor(options: {
     readonly world: VirtualClock;
     readonly prng: Prng;
     readonly quality: LinkQuality;
     readonly onHarm?: (harm: NetworkHarm) => void;
+    /** Whether two servers that could meet do so now. */
+    readonly mayMeet?: (one: ServerId, other: ServerId) => boolean;
   }) {
     this.#world = options.world;
     this.#prng = options.prng;
     this.#quality = options.quality;
     this.#onHarm = options.onHarm ?? ((): void => {});
+    this.#mayMeet = options.mayMeet ?? ((): boolean => true);
+    this.#meetings = new PeerMeetings({
+      world: options.world,
+      delayMs: () => this.#delayMs(),
+      isConnected: (from, to) =>
+        this.#members.get(from.self) === from &&
+        this.#members.get(to.self) === to &&
+        !this.isCut(from.self, to.self),
+    });
   }
 
   /** Of all links, from now on. */
@@ -101,14 +114,14 @@ export class FaultyNetwork {
     this.#quality = quality;
   }
 
-  /** Adds a server, or its next process. Those who can reach it are told so. */
+  /** Adds a server, or its next process. Those who meet it are told so. */
   join(member: NetworkMember): { readonly transport: Transport; readonly forwarder: Forwarder } {
     this.leave(member.self);
     this.#members.set(member.self, member);
     for (const peer of this.#members.keys()) {
       if (peer === member.self) continue;
+      this.#link(peer, member.self).generation++;
       this.#renew(member.self, peer);
-      this.#renew(peer, member.self);
     }
     return {
       transport: { send: (to, envelope) => this.#send(member, to, envelope) },
@@ -120,6 +133,21 @@ export class FaultyNetwork {
   leave(self: ServerId): void {
     if (!this.#members.delete(self)) return;
     for (const peer of this.#members.keys()) this.#tellUnreachable(peer, self, 1);
+  }
+
+  /** The process takes no part any more, and says so to whoever says Hello. */
+  abstain(self: ServerId): void {
+    const member = this.#members.get(self);
+    if (member === undefined) return;
+    for (const [peer, other] of this.#members) {
+      if (this.#meetings.part(member, other)) this.#tellUnreachable(peer, self, 1);
+    }
+  }
+
+  /** Whether these servers' present processes heed each other. */
+  haveMet(one: ServerId, other: ServerId): boolean {
+    const [member, peer] = [this.#members.get(one), this.#members.get(other)];
+    return member !== undefined && peer !== undefined && this.#meetings.haveMet(member, peer);
   }
 
   /** Cuts one direction. */
@@ -158,10 +186,10 @@ export class FaultyNetwork {
   /** A message of long ago arrives once more, whoever its receiver is by now. */
   repeatOldMessage(): void {
     if (this.#oldMessages.length === 0) return;
-    const { from, to, envelope } = this.#prng.pick(this.#oldMessages);
+    const { from, to, envelope, bootNonce } = this.#prng.pick(this.#oldMessages);
     this.#onHarm("oldMessages");
     const target = this.#members.get(to);
-    target?.clock.enter(() => target.events.onEnvelope(from, envelope));
+    target?.clock.enter(() => this.#deliver(target, from, envelope, bootNonce));
   }
 
   #link(from: ServerId, to: ServerId): Link {
@@ -174,15 +202,22 @@ export class FaultyNetwork {
     return link;
   }
 
-  /** A new connection: whoever sends over it is told, after a while of dialling. */
+  /** A new connection: whoever sends over it is told, after a while of dialling and Hellos. */
   #renew(from: ServerId, to: ServerId): void {
     const link = this.#link(from, to);
     const generation = ++link.generation;
     this.#world.after(this.#prng.nextFraction() * RECONNECT_MS_MAX, () => {
       if (link.generation !== generation || link.cut !== undefined) return;
-      const sender = this.#members.get(from);
-      if (!this.#members.has(to)) return;
-      sender?.clock.enter(() => sender.events.onPeerReachable(to));
+      const [sender, target] = [this.#members.get(from), this.#members.get(to)];
+      if (sender === undefined || target === undefined) return;
+      if (this.#meetings.haveMet(sender, target)) {
+        sender.clock.enter(() => sender.events.onPeerReachable(to));
+      } else if (this.#mayMeet(from, to) && !this.isCut(to, from)) {
+        this.#meetings.begin(sender, target, () => {
+          sender.clock.enter(() => sender.events.onPeerReachable(to));
+          target.clock.enter(() => target.events.onPeerReachable(from));
+        });
+      }
     });
   }
 
@@ -202,21 +237,29 @@ export class FaultyNetwork {
     const from = sender.self;
     const link = this.#link(from, to);
     const target = this.#members.get(to);
-    this.#keepOld({ from, to, envelope });
+    const { bootNonce } = sender;
     const isJoined = this.#members.get(from) === sender;
     if (!isJoined || sender.clock.isKilled || target === undefined) return;
+    if (!this.#meetings.haveMet(sender, target)) return;
+    this.#keepOld({ from, to, envelope, bootNonce });
     if (link.cut !== undefined) return;
     if (this.#prng.chance(this.#quality.loss)) return this.#onHarm("messagesLost");
     const { generation } = link;
     const arrive = (): void => {
       // The link was cut or made anew, or the process ended, while it was under way.
       if (link.generation !== generation || this.#members.get(to) !== target) return;
-      target.clock.enter(() => target.events.onEnvelope(from, envelope));
+      target.clock.enter(() => this.#deliver(target, from, envelope, bootNonce));
     };
     this.#world.after(this.#arrivalIn(link), arrive);
     if (!this.#prng.chance(this.#quality.duplication)) return;
     this.#onHarm("messagesRepeated");
     this.#world.after(3 * this.#delayMs(), arrive);
+  }
+
+  #deliver(to: NetworkMember, from: ServerId, envelope: Envelope, bootNonce: string): void {
+    if (to.standing.distrust() !== undefined) return;
+    this.#meetings.note(to, from, envelope, bootNonce);
+    to.events.onEnvelope(from, envelope);
   }
 
   /** In order behind what was sent before, or out of order. */

@@ -8,6 +8,7 @@ import {
   type NetworkHarm,
   PERFECT_LINKS,
 } from "../../src/testing/faulty-network.ts";
+import { volatileStanding } from "../../src/net/standing.ts";
 import { ProcessClock } from "../../src/testing/process-clock.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import {
@@ -43,6 +44,8 @@ function newNetwork(quality: Partial<LinkQuality> = {}): TestNetwork {
     const { transport, forwarder } = network.join({
       self,
       clock: new ProcessClock(clock),
+      bootNonce: `process-${number}`,
+      standing: volatileStanding(`store-${number}`),
       events,
       onForward: (from, call) => joined.onForward(from, call),
     });
@@ -82,6 +85,7 @@ function sendRounds({ servers: [one] }: TestNetwork, count: number): void {
 
 test("a link with losses, repeats and reordering does each, and says so", async () => {
   const net = newNetwork({ loss: 0.2, duplication: 0.2, reordering: 0.2, delayMsMax: 20 });
+  await net.clock.advance(1_000);
   sendRounds(net, 200);
   await net.clock.advance(500);
   const rounds = net.rounds(2);
@@ -128,6 +132,7 @@ test("a silent cut is noticed late, and a forwarded command's outcome is unknown
 
 test("an old message comes again, to whatever process is there by then", async () => {
   const net = newNetwork();
+  await net.clock.advance(1_000);
   sendRounds(net, 1);
   await net.clock.advance(100);
   net.network.repeatOldMessage();
