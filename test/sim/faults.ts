@@ -8,8 +8,9 @@ import type { CutKind } from "../../src/testing/faulty-network.ts";
 import type { ProcessClock } from "../../src/testing/process-clock.ts";
 import type { OwnerProcess } from "./actors/owner.ts";
 import type { Covered } from "./coverage.ts";
-import { CRASH_POINTS, type SimServer } from "./servers.ts";
+import { CRASH_POINTS, type SimServer } from "./sim-server.ts";
 import type { FaultName, Shape } from "./shape.ts";
+import { hitStore } from "./store-faults.ts";
 import type { World } from "./world.ts";
 
 /** Longer than a session lasts without renewals. */
@@ -97,6 +98,8 @@ export class Faults {
       case "syncError":
       case "hungDisk":
         return this.#disturbDisk(fault);
+      case "storeFault":
+        return hitStore(this.#world, (run) => this.#later(run));
       case "ownerCrash":
       case "ownerReplacement":
       case "ownerClose":

@@ -94,3 +94,9 @@ export class GroupProperties<Request, Answer, Event> {
     oracle.onCommitted(entry);
   }
 }
+
+/** The checkers of both groups, whatever their machines. */
+export interface Properties {
+  readonly root: GroupProperties<never, never, never>;
+  readonly shard: GroupProperties<never, never, never>;
+}

@@ -7,7 +7,7 @@ import { PERFECT_CHANNELS } from "../../src/testing/faulty-channels.ts";
 import { PERFECT_LINKS } from "../../src/testing/faulty-network.ts";
 import type { OwnerProcess } from "./actors/owner.ts";
 import type { Faults } from "./faults.ts";
-import type { SimServer } from "./servers.ts";
+import type { SimServer } from "./sim-server.ts";
 import type { Shape } from "./shape.ts";
 import type { World } from "./world.ts";
 
@@ -33,9 +33,11 @@ export function heal(
   faults.end();
   world.trace.say("healed");
   healLinks(world);
-  const outsiders = shape.mode === "liveness" ? drawOutsiders(world) : [];
+  const hit = world.servers.all.filter(({ hitBy }) => hitBy !== undefined);
+  const afflicted = shape.mode === "liveness" ? drawOutsiders(world, hit) : [];
   for (const server of world.servers.all) revive(world, shape, server);
-  const lasting = outsiders.map((outsider) => afflict(world, faults, outsider, outsiders));
+  const outsiders = [...hit, ...afflicted];
+  const lasting = afflicted.map((outsider) => afflict(world, faults, outsider, outsiders));
   healOwners(world, faults, isLatest);
   const working = world.servers.all.filter((server) => !outsiders.includes(server));
   return { working, isChain: lasting.includes("oneLink") };
@@ -84,15 +86,21 @@ function healOwners(
   }
 }
 
-/** At most a minority; often the leader, whose faults are the hard ones. */
-function drawOutsiders(world: World): SimServer[] {
+/**
+ * A minority at most with those whose stores were hit; often the leader, whose faults are the hard
+ * ones. None before all have been admitted, for which each other one is needed.
+ */
+function drawOutsiders(world: World, hit: readonly SimServer[]): SimServer[] {
   const { prng, servers } = world;
-  const most = Math.floor((servers.all.length - 1) / 2);
+  const most = Math.floor((servers.all.length - 1) / 2) - hit.length;
+  const isFormed = servers.all.every(({ isAdmitted }) => isAdmitted);
+  if (most === 0 || !isFormed) return [];
   const count = prng.nextInteger(1, most);
   const outsiders = new Set<SimServer>();
   const leader = world.shardLeader();
-  if (leader !== undefined && prng.chance(0.5)) outsiders.add(leader);
-  while (outsiders.size < count) outsiders.add(prng.pick(servers.all));
+  if (leader !== undefined && leader.hitBy === undefined && prng.chance(0.5)) outsiders.add(leader);
+  const possible = servers.all.filter(({ hitBy }) => hitBy === undefined);
+  while (outsiders.size < count) outsiders.add(prng.pick(possible));
   return [...outsiders];
 }
 

@@ -11,7 +11,7 @@ import type { Coverage } from "./coverage.ts";
 import { Faults } from "./faults.ts";
 import { heal, type Healed } from "./healing.ts";
 import { must } from "./must.ts";
-import type { SimServer } from "./servers.ts";
+import type { SimServer } from "./sim-server.ts";
 import { drawShape, type Mode, type Shape } from "./shape.ts";
 import { SHARD } from "./virtual-cluster.ts";
 import { World } from "./world.ts";
@@ -232,7 +232,7 @@ class SeedSimulation {
     const { working, isChain } = this.#healed;
     const behind = (): SimServer[] =>
       working.filter(({ process }) => {
-        const replica = process?.core.groups.shards.get(SHARD)?.access.replica;
+        const replica = process?.core?.groups.shards.get(SHARD)?.access.replica;
         return replica === undefined || replica.appliedIndex < target;
       });
     const most = isChain ? working.length - 1 : 0;

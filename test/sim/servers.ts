@@ -4,64 +4,31 @@
  * what its disk holds. Everything that they do passes the checkers.
  */
 
-import type { GroupId, ReplicaId, ServerId } from "../../src/base/brands.ts";
+import type { ReplicaId, ServerId } from "../../src/base/brands.ts";
 import { Prng } from "../../src/base/prng.ts";
-import type { GroupMachine } from "../../src/machine/group.ts";
-import { checkStep } from "../../src/raft/invariants.ts";
-import type { RaftConfig } from "../../src/raft/types.ts";
 import { replicaOf } from "../../src/replica/host.ts";
-import type { Logger, Transport } from "../../src/replica/ports.ts";
-import type { Replica } from "../../src/replica/replica.ts";
+import type { Logger } from "../../src/replica/ports.ts";
 import { startTicker } from "../../src/replica/ticker.ts";
 import type { ServerConfig } from "../../src/server/config/schema.ts";
-import { createServerCore, type ServerCore } from "../../src/server/server-core.ts";
-import { attachLogStore, writeFirstRecords } from "../../src/storage/log-store.ts";
-import { checkSnapshots, SnapshotFiles } from "../../src/storage/snapshot-files.ts";
+import { Participation } from "../../src/server/participation.ts";
+import { clusterFactsOf, createServerCore, type ServerCore } from "../../src/server/server-core.ts";
+import { NOT_LEADER, servingNothing, standingOf } from "../../src/server/serving.ts";
+import { writeDisowned } from "../../src/storage/data-dir.ts";
+import { isDistrust, StorageError } from "../../src/storage/errors.ts";
 import type { ServingProcess } from "../../src/testing/faulty-channels.ts";
-import type { FaultySnapshots } from "../../src/testing/faulty-snapshots.ts";
 import type { FaultyNetwork } from "../../src/testing/faulty-network.ts";
+import type { FaultySnapshots } from "../../src/testing/faulty-snapshots.ts";
 import { ProcessClock } from "../../src/testing/process-clock.ts";
 import type { VirtualClock } from "../../src/testing/virtual-clock.ts";
-import { VirtualFiles } from "../../src/testing/virtual-files.ts";
-import { VirtualDisk } from "../../src/testing/virtual-disk.ts";
-import type { GroupProperties } from "./group-properties.ts";
+import type { StoresChecker } from "./checkers/p09-stores.ts";
+import type { Properties } from "./group-properties.ts";
+import { must } from "./must.ts";
+import { ServerObserver } from "./server-observer.ts";
+import { openStore, type SimDataStore } from "./server-stores.ts";
 import type { Shape } from "./shape.ts";
-import { StoreModel } from "./store-model.ts";
+import { type CrashPoint, newSimServer, type SimServer } from "./sim-server.ts";
 import type { Trace } from "./trace.ts";
-import { countStep, stepToNumbers, stepToText } from "./step-notes.ts";
-import { configOf, ROOT, SHARD } from "./virtual-cluster.ts";
-
-/** Where a process can be made to die, in the middle of whatever it does. */
-export const CRASH_POINTS = ["sends", "submits", "hearsDurable", "applies", "leads"] as const;
-export type CrashPoint = (typeof CRASH_POINTS)[number];
-
-interface ServerProcess extends ServingProcess {
-  readonly core: ServerCore;
-}
-
-export interface SimServer {
-  readonly id: ServerId;
-  readonly address: string;
-  /** What LevelDB writes to, and the files beside it. */
-  readonly disk: VirtualDisk;
-  readonly files: VirtualFiles;
-  readonly model: StoreModel;
-  /** Of its clock, in each of its processes. */
-  rate: number;
-  /** Of the present process; killed when there is none. */
-  clock: ProcessClock;
-  /** undefined while it is down or opening its store. */
-  process: ServerProcess | undefined;
-  /** Dies at the so-manieth passing of a point. */
-  crashAt: { readonly point: CrashPoint; left: number } | undefined;
-  wasCreated: boolean;
-}
-
-/** The checkers of both groups, whatever their machines. */
-export interface Properties {
-  readonly root: GroupProperties<never, never, never>;
-  readonly shard: GroupProperties<never, never, never>;
-}
+import { configOf, ROOT } from "./virtual-cluster.ts";
 
 export interface SimServersOptions {
   readonly world: VirtualClock;
@@ -71,6 +38,7 @@ export interface SimServersOptions {
   readonly seed: number;
   readonly trace: Trace;
   readonly properties: () => Properties;
+  readonly stores: StoresChecker;
   /** A server's process has ended by itself or was killed. */
   readonly onDown: (server: SimServer, why: "killed" | "fatalWrite") => void;
   readonly onBug: (error: unknown) => void;
@@ -80,9 +48,15 @@ export class SimServers {
   readonly all: readonly SimServer[];
   readonly #options: SimServersOptions;
   readonly #prng: Prng;
+  readonly #observer: ServerObserver;
 
   constructor(options: SimServersOptions) {
     this.#options = options;
+    this.#observer = new ServerObserver({
+      ...options,
+      voters: () => this.voters,
+      onPassed: (server, point) => this.#pass(server, point),
+    });
     const { seed, shape } = options;
     this.#prng = Prng.fromSeed(seed * 7 + 1);
     const ids = Array.from({ length: shape.servers }, (_, at) => (at + 1) as ServerId);
@@ -118,7 +92,7 @@ export class SimServers {
 
   start(server: SimServer): void {
     const { world, onBug } = this.#options;
-    if (!this.isDown(server)) return;
+    if (!this.isDown(server) || server.isOut) return;
     const startMs = this.#prng.nextInteger(0, 1_000_000);
     const clock = new ProcessClock(world, { rate: server.rate, startMs });
     server.clock = clock;
@@ -135,11 +109,29 @@ export class SimServers {
     server.clock.kill();
     server.process = undefined;
     server.crashAt = undefined;
+    server.meetsOnly = undefined;
     server.disk.release();
     server.files.release();
     network.leave(server.id);
     this.#options.snapshots.leave(server.id);
     onDown(server, "killed");
+    for (const other of this.all) {
+      const { meetsOnly } = other;
+      if (meetsOnly?.delete(server.id) === true && meetsOnly.size === 0) this.#retire(other);
+    }
+  }
+
+  /** Whether two servers meet as soon as they can. */
+  mayMeet(one: ServerId, other: ServerId): boolean {
+    const [{ meetsOnly: ofOne }, { meetsOnly: ofOther }] = [this.get(one), this.get(other)];
+    return ofOne?.has(other) !== false && ofOther?.has(one) !== false;
+  }
+
+  /** It ends and never comes back. */
+  #retire(server: SimServer): void {
+    this.#options.trace.say(`server ${server.id} is not started again`);
+    server.isOut = true;
+    this.kill(server);
   }
 
   /** It ends, and what was not synced is lost as far as chance has it. */
@@ -154,66 +146,127 @@ export class SimServers {
   }
 
   async #run(server: SimServer, clock: ProcessClock): Promise<void> {
-    const { id, disk, model } = server;
-    const { seed, trace, network } = this.#options;
-    const { storage, tickMs } = this.#options.shape;
-    const config = { ...configOf(id, this.ids, tickMs), storage };
-    const expect = { clusterId: config.cluster.id, serverId: id };
-    const db = disk.open(clock);
-    const files = server.files.open(clock);
-    if (!server.wasCreated) {
-      const voters = this.voters;
-      const replicas = [ROOT, SHARD].map((group) => ({
-        group,
-        replicaId: replicaOf(id),
-        configuration: { voters },
-      }));
-      const identity = { ...expect, storeUuid: `store-${seed}-${id}` };
-      await writeFirstRecords(db, files, { identity, replicas });
-      server.wasCreated = true;
-    }
-    const opened = await attachLogStore(db, files, {
-      dir: "virtual",
-      expect,
-      timers: clock,
+    const { id } = server;
+    const { seed, shape, trace } = this.#options;
+    const config = { ...configOf(id, this.ids, shape.tickMs), storage: shape.storage };
+    server.starts++;
+    this.#options.stores.onStart(id);
+    const opened = await openStore(server, clock, {
+      config,
+      voters: this.voters,
+      storeUuid: `store-${seed}-${id}-${server.starts}`,
       onFatal: (error) => this.#onFatal(server, clock, error),
     });
-    const { clusterId } = expect;
-    const snapshotStore = new SnapshotFiles({ files, dir: "virtual", clusterId });
-    await checkSnapshots(snapshotStore, opened.replicas);
-    const lostSteps = model.reopened(opened.replicas);
-    if (lostSteps > 0) trace.count("crashesWithLoss");
-    if (opened.replicas.some(({ hardState }) => hardState.term > 0))
-      trace.count("restartsFromDisk");
-    if (opened.replicas.some(({ snapshot }) => snapshot.index > 0)) {
-      trace.count("restartsFromSnapshots");
+    if (opened instanceof StorageError) {
+      must(
+        server.hitBy !== undefined,
+        12,
+        `the store of server ${id} can't be opened: ${opened.message}`,
+      );
+      trace.say(`server ${id} can't use its store: ${opened.code}`);
+      trace.count("unusableStores");
+      this.#options.stores.fall(id, `its store was found to be ${opened.code}`);
+      if (isDistrust(opened)) this.#serveNothing(server, clock, config, opened);
+      else this.#retire(server);
+      return;
     }
+    this.#judgeStore(server, opened);
+    if (opened.isAdmitted) server.isAdmitted = true;
+    this.#serveGroups(server, clock, config, opened);
+  }
+
+  /** What a restart finds is what was written, but for what has befallen the store. */
+  #judgeStore(server: SimServer, { replicas }: SimDataStore): void {
+    const { id, model } = server;
+    const { stores, trace } = this.#options;
+    if (server.isStoreChanged) {
+      server.isStoreChanged = false;
+      const lack = stores.onOpened(id, replicas);
+      const isShown = lack?.isRecorded === true && server.hitBy === "logRolledBack";
+      must(!isShown, 9, `server ${id} does not see that ${lack?.what}`);
+      if (lack === undefined) model.forget(replicas);
+      else trace.count("fallenStores");
+    }
+    if (stores.isFallen(id)) return;
+    const lostSteps = model.reopened(replicas);
+    if (lostSteps > 0) trace.count("crashesWithLoss");
+    if (replicas.some(({ hardState }) => hardState.term > 0)) trace.count("restartsFromDisk");
+    if (replicas.some(({ snapshot }) => snapshot.index > 0)) trace.count("restartsFromSnapshots");
     trace.say(`server ${id} has opened its store, ${lostSteps} steps lost`);
+  }
+
+  #serveNothing(
+    server: SimServer,
+    clock: ProcessClock,
+    config: ServerConfig,
+    error: StorageError,
+  ): void {
+    const { id } = server;
+    const participation = Participation.none(error, this.#logger(server));
+    this.#options.network.join({
+      self: id,
+      clock,
+      bootNonce: `process ${server.starts} of server ${id}`,
+      standing: standingOf(error, participation),
+      events: { onEnvelope: () => {}, onPeerReachable: () => {}, onPeerUnreachable: () => {} },
+      onForward: () => Promise.resolve(NOT_LEADER),
+    });
+    const facts = clusterFactsOf({
+      config,
+      clock,
+      isReachable: () => false,
+      productVersion: "0.0.0",
+      abstention: () => participation.abstention,
+    });
+    const drain = new AbortController().signal;
+    const { services } = servingNothing(config.cluster.id, id, facts, {
+      facts: { fatalError: undefined },
+      drain,
+    });
+    server.process = { clock, core: undefined, services };
+  }
+
+  #serveGroups(
+    server: SimServer,
+    clock: ProcessClock,
+    config: ServerConfig,
+    opened: SimDataStore,
+  ): void {
+    const { id, model } = server;
+    const { network, snapshots, stores, shape } = this.#options;
     const hosted: { core: ServerCore | undefined } = { core: undefined };
+    const participation = this.#participationOf(server, clock, opened, () => hosted.core);
+    const standing = standingOf(opened, participation);
+    // A new store in the place of a lost one is another one, and whoever knew the first says so.
+    const isHidden = stores.isFallen(id) && opened.isAdmitted;
+    if (isHidden && !this.#findWitnesses(server, opened)) return;
     const reachable = new Set<ServerId>();
     const { transport, forwarder } = network.join({
       self: id,
       clock,
+      bootNonce: `process ${server.starts} of server ${id}`,
+      standing,
       events: {
-        onEnvelope: (from, envelope) => hosted.core?.host.onEnvelope(from, envelope),
+        onEnvelope: (from, envelope) => {
+          stores.onHeard(id, from, envelope);
+          hosted.core?.host.onEnvelope(from, envelope);
+        },
         onPeerReachable: (peer) => reachable.add(peer),
         onPeerUnreachable: (peer) => {
           reachable.delete(peer);
           hosted.core?.host.onPeerUnreachable(peer);
         },
       },
-      onForward: (_from, call) => {
-        const refused = { kind: "failed", outcome: "notApplied", reason: "notLeader" } as const;
-        return hosted.core?.onForward(call) ?? Promise.resolve(refused);
-      },
+      onForward: (_from, call) => hosted.core?.onForward(call) ?? Promise.resolve(NOT_LEADER),
     });
+    const store = stores.isFallen(id) ? opened.store : model.wrap(opened.store);
     const core = createServerCore({
       config,
       loaded: opened.replicas,
-      store: this.#pointedStore(server, model.wrap(opened.store)),
-      snapshotStore,
-      snapshotSource: this.#options.snapshots.join(id, clock, snapshotStore),
-      transport: this.#checkedTransport(server, clock, transport),
+      store: this.#observer.store(server, store),
+      snapshotStore: opened.snapshots,
+      snapshotSource: snapshots.join(id, clock, opened.snapshots),
+      transport: this.#observer.transport(server, clock, transport),
       forwarder,
       clock,
       timers: clock,
@@ -222,14 +275,62 @@ export class SimServers {
       onHalt: (reason) => this.#options.onBug(new Error(reason)),
       productVersion: "0.0.0",
       isReachable: (peer) => reachable.has(peer),
+      abstention: () => participation.abstention,
       drain: new AbortController().signal,
-      history: this.#options.shape.history,
-      raftBounds: this.#options.shape.raftBounds,
+      history: shape.history,
+      raftBounds: shape.raftBounds,
     });
-    this.#observe(server, clock, core, config);
+    this.#observer.groups(server, clock, core, config);
     hosted.core = core;
-    startTicker({ tickMs, clock, timers: clock, onTick: () => core.tick() });
+    startTicker({ tickMs: shape.tickMs, clock, timers: clock, onTick: () => core.tick() });
     server.process = { clock, core, services: core.services };
+  }
+
+  #participationOf(
+    server: SimServer,
+    clock: ProcessClock,
+    { isAdmitted, memory, files }: SimDataStore,
+    core: () => ServerCore | undefined,
+  ): Participation {
+    const { network, trace } = this.#options;
+    return new Participation({
+      others: this.ids.filter((id) => id !== server.id),
+      isAdmitted,
+      admit: async () => {
+        await memory.admit();
+        server.isAdmitted = true;
+        trace.count("admittedServers");
+      },
+      logger: this.#logger(server),
+      onDistrust: (error) => {
+        if (clock.isKilled) return;
+        trace.count("disowned");
+        trace.say(`server ${server.id} is disowned: ${error.message}`);
+        server.meetsOnly = undefined;
+        void writeDisowned(files, error.message);
+        core()?.host.stop();
+        network.abstain(server.id);
+        if (server.process !== undefined) server.process = { ...server.process, core: undefined };
+      },
+    });
+  }
+
+  /**
+   * Its store holds less than it promised and does not show it. Processes that have seen more tell
+   * it when they meet: one of them must be the first, and live to be met (decision 0012). Answers
+   * whether there are any; if not, the server is not started at all.
+   */
+  #findWitnesses(server: SimServer, { replicas }: SimDataStore): boolean {
+    const { stores, trace } = this.#options;
+    const heard = stores.witnesses(server.id, replicas);
+    const witnesses = heard.filter((id) => this.get(id).hitBy === undefined);
+    if (witnesses.length === 0) {
+      this.#retire(server);
+      return false;
+    }
+    trace.count("witnessedLosses");
+    server.meetsOnly = new Set(witnesses);
+    return true;
   }
 
   #onFatal(server: SimServer, clock: ProcessClock, error: Error): void {
@@ -242,128 +343,20 @@ export class SimServers {
   }
 
   /** Errors that are logged fail the run; the rest is for whoever reads a verbose one. */
-  #logger({ id }: SimServer): Logger {
+  #logger(server: SimServer): Logger {
     const { trace, onBug } = this.#options;
     const tell = (event: string, fields?: Readonly<Record<string, unknown>>): void => {
-      trace.note([], () => `server ${id} logs ${event} ${JSON.stringify(fields ?? {})}`);
+      trace.note([], () => `server ${server.id} logs ${event} ${JSON.stringify(fields ?? {})}`);
     };
     return {
       debug: () => {},
       info: tell,
       warn: tell,
       error: (event, fields) => {
-        onBug(new Error(`logged as an error: ${event} ${JSON.stringify(fields)}`));
+        if (event === "quarantined" && server.hitBy !== undefined) tell(event, fields);
+        else onBug(new Error(`logged as an error: ${event} ${JSON.stringify(fields)}`));
       },
     };
-  }
-
-  #checkedTransport(server: SimServer, clock: ProcessClock, inner: Transport): Transport {
-    return {
-      send: (to, envelope) => {
-        if (clock.isKilled) return;
-        const { group, message } = envelope;
-        const outbound = { to: envelope.to, message };
-        this.#propertiesOf(group).onSend(server.id, envelope.from, outbound);
-        inner.send(to, envelope);
-        this.#pass(server, "sends");
-      },
-    };
-  }
-
-  #pointedStore(server: SimServer, inner: ReturnType<StoreModel["wrap"]>): typeof inner {
-    const { clock } = server;
-    return {
-      submit: (step) => {
-        if (clock.isKilled) return;
-        inner.submit({
-          ...step,
-          onDurable: () => {
-            this.#pass(server, "hearsDurable");
-            if (!clock.isKilled) step.onDurable();
-          },
-        });
-        this.#pass(server, "submits");
-      },
-      close: () => inner.close(),
-    };
-  }
-
-  #observe(server: SimServer, clock: ProcessClock, core: ServerCore, config: ServerConfig): void {
-    const { root, shards } = core.groups;
-    this.#observeReplica(server, clock, root.replica, config);
-    for (const { access } of shards.values()) {
-      this.#observeReplica(server, clock, access.replica, config);
-    }
-  }
-
-  /** Stands between the host and its core and machine. */
-  #observeReplica<Request, Answer, Event>(
-    server: SimServer,
-    clock: ProcessClock,
-    replica: Replica<Request, Answer, Event>,
-    { raft }: ServerConfig,
-  ): void {
-    const { world, shape, trace } = this.#options;
-    const { core, machine, group, self } = replica;
-    const properties = this.#propertiesOf(group) as unknown as GroupProperties<
-      Request,
-      Answer,
-      Event
-    >;
-    const config: RaftConfig = {
-      ...raft,
-      ...shape.raftBounds,
-      logTrailingBytes: shape.storage.logTrailingBytes,
-      group,
-      self,
-      configuration: { voters: this.voters },
-      seed: 0,
-    };
-    properties.onRestart(server.id, core);
-    const runStep = core.step.bind(core);
-    let before = core.status();
-    core.step = (input) => {
-      const output = runStep(input);
-      if (clock.isKilled) return output;
-      const after = checkStep({ config, core, before, input, output });
-      const step = { server: server.id, group, core, before, after, input, output };
-      trace.note(stepToNumbers(step), () => stepToText(step));
-      properties.onStep({ ...step, trueMs: world.nowMs() });
-      countStep(trace, output);
-      const isElected = after.role === "leader" && before.role !== "leader";
-      before = after;
-      if (isElected) this.#pass(server, "leads");
-      return output;
-    };
-    const who = `server ${server.id}, group ${group}`;
-    const apply: GroupMachine<Request, Answer, Event>["apply"] = machine.apply.bind(machine);
-    let appliedTo = 0;
-    machine.apply = (meta, request) => {
-      if (clock.isKilled) return apply(meta, request);
-      // Whatever lies between came from a snapshot: at the start, or installed.
-      if (appliedTo !== meta.index - 1) properties.onState(who, meta.index - 1, machine.digest());
-      appliedTo = meta.index;
-      const applied = apply(meta, request);
-      properties.onApplied(who, machine, meta, applied);
-      this.#pass(server, "applies");
-      return applied;
-    };
-    const openCut = machine.openCut.bind(machine);
-    // A digest is made of a cut as well.
-    let isDigesting = false;
-    machine.openCut = (pieceBytes) => {
-      if (clock.isKilled || isDigesting) return openCut(pieceBytes);
-      isDigesting = true;
-      properties.onState(who, machine.revision, machine.digest());
-      isDigesting = false;
-      trace.count("checkpoints");
-      return openCut(pieceBytes);
-    };
-  }
-
-  #propertiesOf(group: GroupId): GroupProperties<never, never, never> {
-    const { root, shard } = this.#options.properties();
-    return group === ROOT ? root : shard;
   }
 
   #pass(server: SimServer, point: CrashPoint): void {
@@ -375,20 +368,16 @@ export class SimServers {
 
   #newServer(id: ServerId): SimServer {
     const { seed, shape, world } = this.#options;
-    const prng = Prng.fromSeed(seed * 11 + id);
-    const clock = new ProcessClock(world, {});
-    clock.kill();
-    return {
-      id,
-      address: `server-${id}:1`,
-      disk: new VirtualDisk({ world, prng, quality: shape.disk }),
-      files: new VirtualFiles({ world, prng: prng.clone(), syncMsMax: shape.disk.syncMsMax }),
-      model: new StoreModel((group, entries) => this.#propertiesOf(group).onCut(entries)),
-      rate: this.#prng.pick(shape.rates),
-      clock,
-      process: undefined,
-      crashAt: undefined,
-      wasCreated: false,
-    };
+    const rate = this.#prng.pick(shape.rates);
+    return newSimServer(id, {
+      seed,
+      shape,
+      world,
+      rate,
+      onCut: (group, entries) => {
+        const { root, shard } = this.#options.properties();
+        (group === ROOT ? root : shard).onCut(entries);
+      },
+    });
   }
 }

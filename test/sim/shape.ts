@@ -39,6 +39,7 @@ export const FAULTS = [
   "appendError",
   "syncError",
   "hungDisk",
+  "storeFault",
   "ownerPause",
   "ownerCrash",
   "ownerReplacement",

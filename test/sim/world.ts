@@ -22,6 +22,7 @@ import { newNode, type OwnerNode, OwnerProcess } from "./actors/owner.ts";
 import type { ActorWorld, Party } from "./actors/party.ts";
 import { Reader } from "./actors/reader.ts";
 import { Watcher, watchScopes } from "./actors/watcher.ts";
+import { StoresChecker } from "./checkers/p09-stores.ts";
 import { ReadsChecker } from "./checkers/p14-reads.ts";
 import {
   type Admitted,
@@ -30,12 +31,13 @@ import {
   type ServiceView,
 } from "./checkers/p16-one-owner.ts";
 import { GroupHistory } from "./group-history.ts";
-import { GroupProperties } from "./group-properties.ts";
+import { GroupProperties, type Properties } from "./group-properties.ts";
 import { must } from "./must.ts";
 import { Operations } from "./operations.ts";
 import { Oracle, ShardOracle } from "./oracle.ts";
-import { type Properties, type SimServer, SimServers } from "./servers.ts";
+import { SimServers } from "./servers.ts";
 import type { Shape } from "./shape.ts";
+import type { SimServer } from "./sim-server.ts";
 import { Trace } from "./trace.ts";
 import { SHARD } from "./virtual-cluster.ts";
 
@@ -95,6 +97,7 @@ export class World {
       prng: Prng.fromSeed(seed * 5 + 3),
       quality: shape.peers,
       onHarm: count,
+      mayMeet: (one, other) => this.servers.mayMeet(one, other),
     });
     this.snapshots = new FaultySnapshots({
       world: clock,
@@ -113,6 +116,7 @@ export class World {
       seed,
       trace: this.trace,
       properties: () => properties,
+      stores: new StoresChecker(),
       onDown: (server, why) => this.#onServerDown(server, why),
       onBug: this.onBug,
     });
@@ -252,7 +256,7 @@ export class World {
   /** The ready leader of the shard, if there is one. */
   shardLeader(): SimServer | undefined {
     return this.servers.running.find(({ process }) => {
-      return process?.core.groups.shards.get(SHARD)?.access.replica.core.isLeaderReady === true;
+      return process?.core?.groups.shards.get(SHARD)?.access.replica.core.isLeaderReady === true;
     });
   }
 
@@ -261,7 +265,7 @@ export class World {
     this.operations.judge(this.shardOracle);
     const expected = this.shardOracle.machine.digest();
     for (const { id, process } of this.servers.running) {
-      const replica = process?.core.groups.shards.get(SHARD)?.access.replica;
+      const replica = process?.core?.groups.shards.get(SHARD)?.access.replica;
       if (replica === undefined || replica.appliedIndex !== this.shardOracle.index) continue;
       must(replica.machine.digest() === expected, 11, `server ${id} has another state in the end`);
     }
@@ -367,7 +371,7 @@ export class World {
     let timeMs: number = this.shardOracle.shard.state.timeMs;
     let term = 0;
     for (const { process } of this.servers.running) {
-      const core = process?.core.groups.shards.get(SHARD)?.access.replica.core;
+      const core = process?.core?.groups.shards.get(SHARD)?.access.replica.core;
       if (core?.isLeaderReady !== true || core.term < term) continue;
       term = core.term;
       timeMs = Math.max(this.shardOracle.shard.state.timeMs, core.leaderTimeMs ?? 0);

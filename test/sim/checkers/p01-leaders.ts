@@ -40,9 +40,4 @@ export class LeadersChecker {
     const sent = this.#terms.get(server) ?? 0;
     must(term >= sent, 1, `server ${server} was in term ${sent} and comes back in ${term}`);
   }
-
-  /** Its store is lost, and with it all that it could know. */
-  onLoss(server: ServerId): void {
-    this.#terms.delete(server);
-  }
 }
