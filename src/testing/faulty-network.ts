@@ -211,6 +211,7 @@ export class FaultyNetwork {
       const [sender, target] = [this.#members.get(from), this.#members.get(to)];
       if (sender === undefined || target === undefined) return;
       if (this.#meetings.haveMet(sender, target)) {
+        this.#meetings.reconnect(sender, target);
         sender.clock.enter(() => sender.events.onPeerReachable(to));
       } else if (this.#mayMeet(from, to) && !this.isCut(to, from)) {
         this.#meetings.begin(sender, target, () => {

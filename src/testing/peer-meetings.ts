@@ -57,12 +57,21 @@ export class PeerMeetings {
 
   /** One exchange of Hellos. It may come to nothing, and is not repeated. */
   begin(one: Meeter, other: Meeter, onMet: () => void): void {
-    const [dialler, called] = dials(one.self, other.self) ? [one, other] : [other, one];
+    const [dialler, called] = inRoles(one, other);
     dialler.clock.enter(() => {
       if (dialler.standing.distrust() !== undefined) return;
       const hello = this.#helloOf(dialler, called);
       this.#tell(dialler, called, () => this.#onHello(dialler, called, hello, onMet));
     });
+  }
+
+  /**
+   * Two that have met have a connection again. On each the dialler's first message shows that it
+   * has accepted the other end, which may have missed it before.
+   */
+  reconnect(one: Meeter, other: Meeter): void {
+    const [dialler, called] = inRoles(one, other);
+    this.#tell(dialler, called, () => called.standing.onRemembered(dialler.self));
   }
 
   /** A process has got a message from a peer's process of that nonce. */
@@ -99,8 +108,7 @@ export class PeerMeetings {
       this.#meets(dialler, called);
       this.#meets(called, dialler);
       dialler.standing.onRemembered(called.self);
-      // The dialler's first message shows that it has accepted.
-      this.#tell(dialler, called, () => called.standing.onRemembered(dialler.self));
+      this.reconnect(dialler, called);
       onMet();
     });
   }
@@ -133,6 +141,11 @@ export class PeerMeetings {
     if (seen === undefined) byPeer.set(peer, (seen = new SeenByGroup()));
     return seen;
   }
+}
+
+/** Who dials, and who is called. */
+function inRoles(one: Meeter, other: Meeter): readonly [Meeter, Meeter] {
+  return dials(one.self, other.self) ? [one, other] : [other, one];
 }
 
 /** Runs at once, or when the peer's store is remembered for good; perhaps never. */

@@ -251,7 +251,9 @@ class SeedSimulation {
     const isServed = (): boolean =>
       this.#isSetUp &&
       this.#unserved().length === 0 &&
-      this.#world.processes.every(({ hasSession, isRenewed }) => hasSession && isRenewed);
+      this.#world.processes.every(
+        (process) => process.hasSession && process.isRenewed && this.#world.hasOpenSession(process),
+      );
     const copiesMs = this.#world.hasCopies ? COPIES_RUN_OUT_MS : 0;
     const limitMs = SERVED_WITHIN_MS + ELECTION_TICKS * this.#shape.tickMs + copiesMs;
     let nextMs: number = startMs;

@@ -5,7 +5,7 @@ import { replicaOf } from "../../src/replica/host.ts";
 import type { ServerConfig } from "../../src/server/config/schema.ts";
 import type { OpenedDataStore } from "../../src/server/data-store.ts";
 import { checkNotDisowned, readMarker, writeMarker } from "../../src/storage/data-dir.ts";
-import { StorageError } from "../../src/storage/errors.ts";
+import { fromLevelError, StorageError } from "../../src/storage/errors.ts";
 import type { FileStore } from "../../src/storage/files.ts";
 import { attachLogStore, writeFirstRecords } from "../../src/storage/log-store.ts";
 import { checkSnapshots, SnapshotFiles } from "../../src/storage/snapshot-files.ts";
@@ -37,6 +37,9 @@ export async function openStore(
     return await open(server, clock, options);
   } catch (error) {
     if (error instanceof StorageError) return error;
+    if (error instanceof Error && error.message.startsWith("IO error")) {
+      return fromLevelError(error, DIR);
+    }
     throw error;
   }
 }

@@ -104,8 +104,9 @@ export class SimServers {
   /** As SIGKILL does: what was appended to its files stays. */
   kill(server: SimServer): void {
     if (this.isDown(server)) return;
-    const { network, trace, onDown } = this.#options;
+    const { network, stores, trace, onDown } = this.#options;
     trace.say(`server ${server.id} is killed`);
+    stores.onEnd(server.id);
     server.clock.kill();
     server.process = undefined;
     server.crashAt = undefined;
@@ -150,7 +151,6 @@ export class SimServers {
     const { seed, shape, trace } = this.#options;
     const config = { ...configOf(id, this.ids, shape.tickMs), storage: shape.storage };
     server.starts++;
-    this.#options.stores.onStart(id);
     const opened = await openStore(server, clock, {
       config,
       voters: this.voters,

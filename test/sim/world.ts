@@ -9,6 +9,7 @@ import { Prng } from "../../src/base/prng.ts";
 import type { SeatEvent } from "../../src/fence/seat-events.ts";
 import { RootMachine } from "../../src/machine/root/machine.ts";
 import { deadlineMs } from "../../src/machine/shard/leases.ts";
+import { isClosed } from "../../src/machine/shard/ranges.ts";
 import type { Owner } from "../../src/machine/shard/types.ts";
 import { FaultyChannels } from "../../src/testing/faulty-channels.ts";
 import { FaultyNetwork } from "../../src/testing/faulty-network.ts";
@@ -277,6 +278,14 @@ export class World {
     return this.processes.some(
       ({ seat }) => seat?.nodeId === nodeId && seat.incarnation === incarnation,
     );
+  }
+
+  /** Whether the newest state has its session open: it may believe so for longer. */
+  hasOpenSession({ seat }: OwnerProcess): boolean {
+    const { state } = this.shardOracle.shard;
+    if (seat === undefined) return false;
+    const session = state.sessions.get(seat.nodeId);
+    return session?.incarnation === seat.incarnation && !isClosed(state, seat);
   }
 
   serves({ nodeId, incarnation }: Owner, rangeId: string, epoch: Epoch): boolean {

@@ -88,6 +88,19 @@ test("nothing is heard before two processes have met, and each has remembered th
   expect(one.received).toHaveLength(1);
 });
 
+test("who missed the word that it is remembered gets it over the next connection", async () => {
+  const bench = new Bench();
+  bench.join(ONE, "a");
+  const two = bench.join(TWO, "b");
+  while (!bench.network.haveMet(ONE, TWO)) await bench.clock.advance(0.01);
+  bench.network.cut(ONE, TWO, "refused");
+  await bench.clock.advance(1_000);
+  expect(two.rememberedBy).toEqual([]);
+  bench.network.heal(ONE, TWO);
+  await bench.clock.advance(1_000);
+  expect(two.rememberedBy).toEqual([ONE]);
+});
+
 test("who has not remembered a store for good does not meet its server", async () => {
   const bench = new Bench();
   bench.join(ONE, "a", { isRemembered: () => false, remember: () => new Promise(() => {}) });

@@ -54,8 +54,8 @@ export class StoresChecker {
     if (promised !== undefined) promised.index = Math.max(promised.index, index);
   }
 
-  /** A process hears nothing that those before it have heard. */
-  onStart(server: ServerId): void {
+  /** What its process has heard ends with it. */
+  onEnd(server: ServerId): void {
     this.#heard.delete(server);
   }
 

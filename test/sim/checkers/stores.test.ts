@@ -71,6 +71,6 @@ test("9: those are witnesses whose present processes have heard more than there 
   expect(stores.witnesses(ONE, opened(2, 5))).toEqual([]);
   expect(stores.witnesses(ONE, opened(2, 4))).toEqual([TWO]);
   expect(stores.witnesses(ONE, opened(1, 5))).toEqual([TWO, THREE]);
-  stores.onStart(TWO);
+  stores.onEnd(TWO);
   expect(stores.witnesses(ONE, opened(1, 5))).toEqual([THREE]);
 });
