@@ -1,6 +1,7 @@
 /**
- * A group as services see it, on whichever server they run: requests reach its leader (directly, or
- * forwarded once), reads are confirmed with it, and both wait out elections up to their deadline.
+ * A group as services see it, on whichever server they run: requests reach its leader (directly,
+ * forwarded, or through another server that reaches it), reads are confirmed with it, and both wait
+ * out elections up to their deadline.
  *
  * A request is repeated only while it is certain that it had no effect. "unknown" goes to the
  * caller, who may repeat the same request id.
@@ -15,7 +16,15 @@ import {
   type Revision,
   type ServerId,
 } from "../base/brands.ts";
-import type { Clock, ForwardAnswer, ForwardFailure, Forwarder, Timers } from "./ports.ts";
+import type {
+  Clock,
+  ForwardAnswer,
+  ForwardCall,
+  ForwardFailure,
+  Forwarder,
+  Timers,
+} from "./ports.ts";
+import { Relays } from "./relays.ts";
 import type { Replica } from "./replica.ts";
 
 /** Between attempts that certainly had no effect; elections take some hundred ms. */
@@ -54,6 +63,8 @@ export interface GroupAccessOptions<Request, Answer, Event> {
   readonly self: ServerId;
   /** The server that holds a replica of this group. */
   readonly serverOf: (replicaId: number) => ServerId;
+  /** All servers of the group but this one. */
+  readonly others: readonly ServerId[];
   readonly forwarder: Forwarder;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -68,9 +79,11 @@ export class GroupAccess<Request, Answer, Event> {
     reads: { linearizable: 0, atLeast: 0, local: 0 },
   };
   readonly #options: GroupAccessOptions<Request, Answer, Event>;
+  readonly #relays: Relays;
 
   constructor(options: GroupAccessOptions<Request, Answer, Event>) {
     this.#options = options;
+    this.#relays = new Relays(options.others);
     this.replica = options.replica;
     this.group = options.replica.group;
   }
@@ -82,6 +95,14 @@ export class GroupAccess<Request, Answer, Event> {
 
   get isLeader(): boolean {
     return this.leaderServerId === this.#options.self;
+  }
+
+  /** Whether a request could be brought to the leader now, in whatever way. */
+  mayReachLeader(): boolean {
+    if (this.leaderServerId !== undefined) return true;
+    const nowMs = this.#options.clock.nowMs();
+    this.#relays.onLeaderMissed(undefined, nowMs);
+    return this.#relays.isDue(nowMs);
   }
 
   /** Has the group's leader append a request; resolves when it was applied there. */
@@ -100,6 +121,15 @@ export class GroupAccess<Request, Answer, Event> {
     const outcome = await this.#attempt(command, this.#deadline(timeoutMs));
     this.counts.proposals[outcome.kind === "applied" ? "applied" : outcome.outcome]++;
     return outcome;
+  }
+
+  /** Hands on what the server that it comes from could not bring to the leader, once. */
+  relay(call: ForwardCall): Promise<ForwardAnswer> {
+    const leader = this.leaderServerId;
+    if (leader === undefined || leader === this.#options.self) {
+      return Promise.resolve({ kind: "failed", outcome: "notApplied", reason: "notLeader" });
+    }
+    return this.#options.forwarder.forward(leader, { ...call, mayRelay: false });
   }
 
   async #submit(request: Request, timeoutMs: number): Promise<SubmitOutcome<Answer>> {
@@ -140,20 +170,40 @@ export class GroupAccess<Request, Answer, Event> {
   }
 
   async #attempt(command: Uint8Array, deadlineMs: MonotonicMs): Promise<SubmitOutcome<Answer>> {
-    const { self, forwarder, clock } = this.#options;
+    const { self, clock } = this.#options;
     const leader = this.leaderServerId;
-    if (leader === undefined) {
-      return { kind: "failed", outcome: "notApplied", reason: "noLeader" };
-    }
     if (leader === self) {
+      this.#relays.onLeaderReached();
       const outcome = await this.replica.proposeEncoded(command, deadlineMs);
       return outcome.kind === "applied" ? { kind: "applied", answer: outcome.answer } : outcome;
     }
-    const timeoutMs = deadlineMs - clock.nowMs();
+    const nowMs = clock.nowMs();
+    if (leader === undefined) this.#relays.onLeaderMissed(undefined, nowMs);
+    const to = this.#relays.choose(leader, nowMs) ?? leader;
+    if (to === undefined) return { kind: "failed", outcome: "notApplied", reason: "noLeader" };
+    const timeoutMs = deadlineMs - nowMs;
     if (timeoutMs <= 0) {
       return { kind: "failed", outcome: "notApplied", reason: "deadlineExceeded" };
     }
-    return this.#decode(await forwarder.forward(leader, { group: this.group, command, timeoutMs }));
+    return this.#decode(await this.#forward(to, { group: this.group, command, timeoutMs }, leader));
+  }
+
+  async #forward(
+    to: ServerId,
+    call: ForwardCall,
+    leader: ServerId | undefined,
+  ): Promise<ForwardAnswer> {
+    const { forwarder, clock } = this.#options;
+    if (to !== leader) {
+      const answer = await forwarder.forward(to, { ...call, mayRelay: true });
+      this.#relays.onRelayed(to, answer.kind === "applied");
+      return answer;
+    }
+    const answer = await forwarder.forward(to, call);
+    const isMissed = answer.kind === "failed" && answer.reason === "unreachable";
+    if (isMissed) this.#relays.onLeaderMissed(leader, clock.nowMs());
+    else this.#relays.onLeaderReached();
+    return answer;
   }
 
   #decode(answer: ForwardAnswer): SubmitOutcome<Answer> {

@@ -90,7 +90,10 @@ export interface TransportEvents {
   onPeerReachable(peer: ServerId): void;
 }
 
-/** Hands a command to the leader of a group on another server: one hop, never forwarded again. */
+/**
+ * Hands a command to the leader of a group on another server, or to one that may hand it on to the
+ * leader: two hops at most.
+ */
 export interface Forwarder {
   /**
    * Resolves with the leader's answer. `notApplied`: certainly without effect, try elsewhere.
@@ -104,6 +107,8 @@ export interface ForwardCall {
   readonly command: Bytes;
   /** Time left to the caller; the leader stops waiting after it. */
   readonly timeoutMs: number;
+  /** Whoever gets it and does not lead hands it on to the leader that it knows. */
+  readonly mayRelay?: boolean;
 }
 
 export type ForwardAnswer =

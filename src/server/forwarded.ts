@@ -1,6 +1,7 @@
 /**
  * Commands that other servers forwarded here because this one leads their group: proposed here or
- * refused, never forwarded again. Renewals join those that this server has gathered itself.
+ * refused. Those that could not be brought to their leader go on to it, once. Renewals join those
+ * that this server has gathered itself.
  */
 
 import type { GroupId, MonotonicMs } from "../base/brands.ts";
@@ -16,8 +17,11 @@ export function forwardedHandler(
 ): (call: ForwardCall) => Promise<ForwardAnswer> {
   return async (call) => {
     const shard = groups.shards.get(call.group);
+    const isOfRoot = call.group === groups.root.group;
+    const access = isOfRoot ? groups.root : shard?.access;
+    if (call.mayRelay === true && access?.isLeader === false) return access.relay(call);
     if (shard === undefined) {
-      if (call.group !== groups.root.group) return notLeader();
+      if (!isOfRoot) return notLeader();
       const isReadable = groups.root.replica.machine.decodeRequest(call.command).ok;
       return isReadable ? propose(groups, groups.root, call) : notLeader();
     }

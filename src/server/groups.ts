@@ -205,6 +205,7 @@ function startReplica<Request, Answer, Event>(
     replica,
     self,
     serverOf: (id) => serverOf(id as never),
+    others: restored.configuration.voters.map(serverOf).filter((id) => id !== self),
     forwarder,
     clock,
     timers,

@@ -95,6 +95,7 @@ export function forwardToProto({ ids, call }: ForwardedCall): ForwardRequest {
     group: call.group,
     command: call.command,
     timeoutMs: Math.min(Math.ceil(call.timeoutMs), TIMEOUT_MS_MAX),
+    mayRelay: call.mayRelay === true,
   };
 }
 
@@ -105,13 +106,13 @@ export function protoToForward(
   const ids = protoToIds(proto, fields);
   const group = fields.integer(proto.group, "group") as GroupId;
   const command = fields.bytes(proto.command, "command", ENTRY_PAYLOAD_BYTES_MAX);
-  const { timeoutMs } = proto;
+  const { timeoutMs, mayRelay } = proto;
   if (timeoutMs < 1 || timeoutMs > TIMEOUT_MS_MAX) {
     fields.refuse("timeoutMs", `is not in [1, ${TIMEOUT_MS_MAX}]`);
   }
   if (fields.error !== undefined) return failed(fields.error);
   // A copy: a command lives on in the log, the received frame should not.
-  return ok({ ids, call: { group, command: new Uint8Array(command), timeoutMs } });
+  return ok({ ids, call: { group, command: new Uint8Array(command), timeoutMs, mayRelay } });
 }
 
 export function protoToIds(

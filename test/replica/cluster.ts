@@ -194,6 +194,7 @@ export function accessOf(
     replica,
     self,
     serverOf: (replicaId) => replicaId as ServerId,
+    others: SERVERS.filter((server) => server !== self),
     forwarder,
     clock,
     timers: clock,

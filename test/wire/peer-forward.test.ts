@@ -29,7 +29,7 @@ const HELLO = {
 } as unknown as Hello;
 const CALL = {
   ids,
-  call: { group: 0, command: new Uint8Array([1, 2]), timeoutMs: 500 },
+  call: { group: 0, command: new Uint8Array([1, 2]), timeoutMs: 500, mayRelay: false },
 } as ForwardedCall;
 
 function receivedHello(hello: ProtoHello): ReturnType<typeof protoToHello> {
@@ -63,8 +63,9 @@ test.each<[ProtoHello, string]>([
   expect(hello).toMatchObject({ ok: false, error: { field } });
 });
 
-test("a forwarded command arrives as it was sent", () => {
-  expect(receivedCall(forwardToProto(CALL))).toEqual({ ok: true, value: CALL });
+test.each([false, true])("a forwarded command arrives as it was sent, relayed: %s", (mayRelay) => {
+  const sent = { ...CALL, call: { ...CALL.call, mayRelay } };
+  expect(receivedCall(forwardToProto(sent))).toEqual({ ok: true, value: sent });
 });
 
 test("a fraction of a millisecond that is left counts as a whole one", () => {

@@ -136,7 +136,7 @@ export class RenewalBatcher {
     if (!this.#access.isLeader) this.#returnForwarded(this.#waiting);
     if (this.#waiting.length === 0) return;
     this.#lastSentMs = this.#clock.nowMs();
-    if (this.#access.leaderServerId === undefined) {
+    if (!this.#access.mayReachLeader()) {
       this.#plan();
       return;
     }

@@ -165,6 +165,34 @@ test("a forwarded command that finds no leader goes back, and is never forwarded
   expect(cluster.forwards).toEqual([]);
 });
 
+test("a server that can't reach the leader is served through one that does", async () => {
+  const cluster = await clusterWith();
+  const { leader, follower } = await followerAndLeader(cluster);
+  const [third] = others(cluster, leader, follower) as [ServerId];
+  const owner = await join(cluster, leader, "n1");
+  cluster.network.cut(leader, follower);
+  await cluster.clock.advance(4_000);
+  expect(cluster.core(follower).groups.shards.get(SHARD)?.access.leaderServerId).toBeUndefined();
+  cluster.forwards.length = 0;
+  const release = { owner, group: SHARD, ranges: [] };
+  await cluster.answer(services(cluster, follower).ownership.release(release, WAIT));
+  const asOf = revisionAt(cluster, leader, SHARD);
+  const renewal = { owner, group: SHARD, asOf, except: [], ...SENT_AGAIN };
+  await cluster.answer(services(cluster, follower).ownership.renew(renewal, WAIT));
+  const ways = cluster.forwards.filter(({ group }) => group === SHARD);
+  expect(ways.slice(-2)).toEqual([
+    { from: follower, to: third, group: SHARD },
+    { from: third, to: leader, group: SHARD },
+  ]);
+  expect(await cluster.leader(SHARD)).toBe(leader);
+  // Reached again, the leader is asked itself.
+  cluster.network.heal(leader, follower);
+  await cluster.clock.advance(1_000);
+  cluster.forwards.length = 0;
+  await cluster.answer(services(cluster, follower).ownership.release(release, WAIT));
+  expect(cluster.forwards).toEqual([{ from: follower, to: leader, group: SHARD }]);
+});
+
 /** A shard whose answers the test gives, on a server that leads or follows as the test says. */
 class FakeAccess {
   leaderServerId: ServerId | undefined = 1 as ServerId;
@@ -175,6 +203,10 @@ class FakeAccess {
 
   get isLeader(): boolean {
     return this.leaderServerId === 1;
+  }
+
+  mayReachLeader(): boolean {
+    return this.leaderServerId !== undefined;
   }
 
   submitOnce(request: {

@@ -75,15 +75,12 @@ class World {
 
   access(submitOnce: ShardAccess["submitOnce"]): ShardAccess {
     const isLeader = (): boolean => this.isLeader;
-    const leaderServerId = (): number | undefined => this.leaderServerId;
     return {
       submitOnce,
       get isLeader() {
         return isLeader();
       },
-      get leaderServerId() {
-        return leaderServerId();
-      },
+      mayReachLeader: () => this.leaderServerId !== undefined,
     } as ShardAccess;
   }
 

@@ -10,6 +10,7 @@ export interface ForwardRequest {
   'group'?: (number | string | Long);
   'command'?: (Buffer | Uint8Array | string);
   'timeoutMs'?: (number);
+  'mayRelay'?: (boolean);
 }
 
 export interface ForwardRequest__Output {
@@ -20,4 +21,5 @@ export interface ForwardRequest__Output {
   'group': (string);
   'command': (Buffer);
   'timeoutMs': (number);
+  'mayRelay': (boolean);
 }
