@@ -301,7 +301,9 @@ export class Faults {
     // What one of two processes of an incarnation gives up, or proves, is the other's, too, until
     // the group has heard of both.
     const isHarmless = fault === "ownerCopy" || fault === "ownerReplacement";
-    if (this.#shape.ownersAreBound && this.#world.isCopied(owner) && !isHarmless) return;
+    const isTwofold = this.#world.isCopied(owner) && !isHarmless;
+    const becomesTwofold = fault === "ownerCopy" && owner.isClosing;
+    if (this.#shape.ownersAreBound && (isTwofold || becomesTwofold)) return;
     switch (fault) {
       case "ownerCrash":
         trace.count("ownerCrashes");
