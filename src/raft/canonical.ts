@@ -75,6 +75,8 @@ function leaderForm(role: LeaderRole): string {
     ...role.clock.parts,
     reads.round,
     reads.readIndex,
+    voteNumber(role.transfer?.target),
+    role.transfer?.elapsedTicks ?? -1,
   ];
   const groups = [numbers.join(",")];
   for (const list of [reads.confirming, reads.waiting]) {

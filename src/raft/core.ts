@@ -19,6 +19,7 @@ import {
   onPreVoteReply,
   onRequestVote,
   onRequestVoteReply,
+  onTimeoutNow,
   tickElection,
 } from "./election.ts";
 import { noticeCommit } from "./heartbeat.ts";
@@ -36,6 +37,7 @@ import {
   snapshotsInUse,
 } from "./snapshot.ts";
 import { cloneState, createState, leaderOf, type RaftState, type Role } from "./state.ts";
+import { onTransferProgress, transfer } from "./transfer.ts";
 import { type RaftStatus, statusOf } from "./status.ts";
 import {
   type Entry,
@@ -182,6 +184,9 @@ function dispatch(state: RaftState, input: Input): void {
     case "snapshotReceived":
       onSnapshotReceived(state, input);
       return;
+    case "transfer":
+      transfer(state, input);
+      return;
     case "peerUnreachable":
       if (role.kind === "follower" && role.leaderId === input.peer) {
         onLeaderUnreachable(state, role);
@@ -225,6 +230,7 @@ function onMessage(state: RaftState, input: MessageInput): void {
     case "appendEntriesReply":
       if (role.kind === "leader" && message.term === state.term) {
         onAppendEntriesReply(state, role, from, message);
+        onTransferProgress(state, role, from);
       }
       return;
     case "heartbeatReply":
@@ -238,6 +244,9 @@ function onMessage(state: RaftState, input: MessageInput): void {
     case "readIndexReply":
       onReadIndexReply(state, from, message);
       return;
+    case "timeoutNow":
+      onTimeoutNow(state, from, message);
+      return;
   }
 }
 
@@ -249,7 +258,12 @@ function asksForVotes(message: Message): boolean {
 /** Only a leader says these. */
 function leadsBy(message: Message): boolean {
   const { kind } = message;
-  return kind === "appendEntries" || kind === "heartbeat" || kind === "snapshotOffer";
+  return (
+    kind === "appendEntries" ||
+    kind === "heartbeat" ||
+    kind === "snapshotOffer" ||
+    kind === "timeoutNow"
+  );
 }
 
 function onPersisted(state: RaftState, input: PersistedInput): void {

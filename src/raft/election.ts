@@ -6,6 +6,7 @@
  *
  * Stickiness: who heard from a leader within the shortest election timeout refuses votes and
  * pre-votes and doesn't take over their term, or one cut-off replica could unseat a good leader.
+ * Only a vote that the leader itself has asked for passes (transfer.ts).
  * Every other message with a higher term is adopted, refusals of all kinds included, so that a
  * replica with a higher term is never left out for good: its refusals reach the leader.
  */
@@ -13,9 +14,15 @@
 import { assert } from "../base/assert.ts";
 import type { LogIndex, ReplicaId, Term } from "../base/brands.ts";
 import { becomeLeader } from "./leadership.ts";
-import type { PreVote, PreVoteReply, RequestVote, RequestVoteReply } from "./messages.ts";
+import type {
+  PreVote,
+  PreVoteReply,
+  RequestVote,
+  RequestVoteReply,
+  TimeoutNow,
+} from "./messages.ts";
 import { refuseReadsOf, tickForwardedReads } from "./read-index.ts";
-import { adoptTerm, becomeFollower } from "./role.ts";
+import { adoptTerm, becomeFollower, followLeader } from "./role.ts";
 import {
   type CandidateRole,
   type FollowerRole,
@@ -69,7 +76,7 @@ export function onPreVoteReply(state: RaftState, from: ReplicaId, reply: PreVote
 }
 
 export function onRequestVote(state: RaftState, from: ReplicaId, request: RequestVote): void {
-  const isSticky = hearsLeader(state);
+  const isSticky = !request.isTransfer && hearsLeader(state);
   if (!isSticky && request.term > state.term) adoptTerm(state, request.term, undefined);
   const isOpenTerm = request.term === state.term && leaderOf(state) === undefined;
   const isFree = state.votedFor === undefined || state.votedFor === from;
@@ -94,6 +101,20 @@ export function onRequestVoteReply(
   const { role } = state;
   if (role.kind !== "candidate" || !reply.granted || reply.term !== state.term) return;
   countVote(state, role, from);
+}
+
+/**
+ * A leader whose whole log we hold wants us in its place (Ongaro §3.10): no pre-vote, and the
+ * others are asked past their leader.
+ */
+export function onTimeoutNow(state: RaftState, from: ReplicaId, message: TimeoutNow): void {
+  const { role, durability, config } = state;
+  if (message.term !== state.term || role.kind === "leader" || role.kind === "candidate") return;
+  if (state.installing !== undefined) return;
+  // As in tickElection: a vote that never gets to the disk only raises the term.
+  if (durability.stalledTicks >= config.electionTimeoutTicksMin) return;
+  refuseReadsOf(state, followLeader(state, from));
+  startElection(state, { isTransfer: true });
 }
 
 /** A persist step completed: a candidate's own vote may have become durable. */
@@ -122,7 +143,7 @@ function startPreVote(state: RaftState): void {
 }
 
 /** Term and vote change in one step; the requests wait for it, and so does our own vote. */
-function startElection(state: RaftState): void {
+function startElection(state: RaftState, { isTransfer }: { readonly isTransfer: boolean }): void {
   const { log } = state;
   state.term = (state.term + 1) as Term;
   state.votedFor = state.self;
@@ -131,7 +152,7 @@ function startElection(state: RaftState): void {
   state.outbox.transition({ kind: "becameCandidate", term });
   state.outbox.transition({ kind: "voted", term, for: state.self });
   const { lastIndex, lastTerm } = log;
-  const request = { kind: "requestVote", term, lastIndex, lastTerm } as const;
+  const request = { kind: "requestVote", term, isTransfer, lastIndex, lastTerm } as const;
   for (const peer of state.peers) state.outbox.sendAfterPersist(peer, request);
 }
 
@@ -139,7 +160,7 @@ function countVote(state: RaftState, role: CandidateRole, voter: ReplicaId): voi
   if (role.granted.includes(voter)) return;
   role.granted.push(voter);
   if (role.granted.length < state.quorum || !role.granted.includes(state.self)) return;
-  if (role.kind === "preCandidate") startElection(state);
+  if (role.kind === "preCandidate") startElection(state, { isTransfer: false });
   else becomeLeader(state);
 }
 

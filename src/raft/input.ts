@@ -17,6 +17,7 @@ export type Input =
   | AppliedInput
   | SnapshotTakenInput
   | SnapshotReceivedInput
+  | TransferInput
   | PeerUnreachableInput;
 
 /** One tick interval has passed. A host that stalled sends one tick, not the missed ones. */
@@ -95,6 +96,16 @@ export interface SnapshotReceivedInput {
   readonly kind: "snapshotReceived";
   readonly nowMs: MonotonicMs;
   readonly position: LogPosition;
+}
+
+/**
+ * Move leadership to this follower, or, if undefined, to the one that is furthest. A transition
+ * tells how it goes: refused or started, and then aborted, unless another one leads.
+ */
+export interface TransferInput {
+  readonly kind: "transfer";
+  readonly nowMs: MonotonicMs;
+  readonly target: ReplicaId | undefined;
 }
 
 /** The connection to this peer broke. A follower whose leader it is may campaign sooner. */

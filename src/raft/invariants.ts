@@ -32,6 +32,7 @@ export function checkStep(step: CheckedStep): RaftStatus {
   checkVotes(step, after);
   checkLog(step, after);
   checkCommit(step, after);
+  checkTransfer(step, after);
   checkDelivery(step, after);
   checkSnapshots(step, after);
   checkSending(step, after);
@@ -152,6 +153,24 @@ function checkCommit({ config, core, before }: CheckedStep, after: RaftStatus): 
   assert(holders >= needed, "R11: a quorum holds what a leader commits");
 }
 
+/** What a leader may do while it moves its office. */
+function checkTransfer({ before, output }: CheckedStep, after: RaftStatus): void {
+  if (after.transferTarget !== undefined) {
+    assert(output.proposed.length === 0, "R25: who moves its office takes no proposals");
+  }
+  for (const { to, message } of output.sendNow) {
+    if (message.kind !== "timeoutNow") continue;
+    const target = after.progress.find(({ peer }) => peer === to);
+    assert(after.transferTarget === to, "R25: only the chosen one is told to stand");
+    assert(target?.matchIndex === after.lastIndex, "R25: and only with the leader's whole log");
+  }
+  const isLeader = before.role === "leader" && after.role === "leader";
+  assert(
+    isLeader || before.transferTarget === undefined || after.transferTarget === undefined,
+    "R25: no transfer outlives its leader's role",
+  );
+}
+
 function checkDelivery({ core, before, output }: CheckedStep, after: RaftStatus): void {
   let index: number = output.install?.index ?? before.deliveredIndex;
   for (const entry of output.committed) {
@@ -221,6 +240,7 @@ function checkSending({ output }: CheckedStep, after: RaftStatus): void {
         assert(after.role === "leader", "R22: leaders offer snapshots");
         assert(message.position.index <= after.snapshotIndex, "R22: offered is what there is");
         break;
+      case "timeoutNow":
       case "preVote":
       case "preVoteReply":
       case "appendEntries":

@@ -17,6 +17,7 @@ import { newReadRounds } from "./read-index.ts";
 import { appendAsLeader } from "./replication.ts";
 import { stepDown } from "./role.ts";
 import { type LeaderRole, leaderOf, type RaftState } from "./state.ts";
+import { tickTransfer } from "./transfer.ts";
 import { ENTRY_OVERHEAD_BYTES } from "./types.ts";
 
 /**
@@ -43,6 +44,7 @@ export function becomeLeader(state: RaftState): void {
     heartbeatElapsedTicks: 0,
     uncommittedBytes: state.log.bytesAfter(state.commitIndex),
     reads: newReadRounds(),
+    transfer: undefined,
   };
   state.role = leader;
   state.outbox.transition({ kind: "becameLeader", term: state.term });
@@ -55,12 +57,20 @@ export function becomeLeader(state: RaftState): void {
   });
 }
 
-/** Appends a command, unless this replica doesn't lead or too much is uncommitted already. */
+/**
+ * Appends a command, unless this replica doesn't lead, is moving its office, or too much is
+ * uncommitted already.
+ */
 export function propose(state: RaftState, input: ProposeInput): void {
   const { role, outbox } = state;
   const { proposalId: id, payload } = input;
   if (role.kind !== "leader") {
     outbox.refused({ kind: "proposal", id, reason: "notLeader", leaderId: leaderOf(state) });
+    return;
+  }
+  if (role.transfer !== undefined) {
+    const leaderId = role.transfer.target;
+    outbox.refused({ kind: "proposal", id, reason: "leaderChanged", leaderId });
     return;
   }
   const bytes = role.uncommittedBytes + payload.length + ENTRY_OVERHEAD_BYTES;
@@ -93,6 +103,7 @@ export function tickLeader(state: RaftState, leader: LeaderRole): void {
     stepDown(state, "diskStalled");
     return;
   }
+  tickTransfer(state, leader);
   leader.heartbeatElapsedTicks++;
   if (leader.heartbeatElapsedTicks < heartbeatTicks) return;
   leader.heartbeatElapsedTicks = 0;

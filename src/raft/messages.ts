@@ -27,7 +27,8 @@ export type Message =
   | HeartbeatReply
   | ReadIndexRequest
   | ReadIndexReply
-  | SnapshotOffer;
+  | SnapshotOffer
+  | TimeoutNow;
 
 /**
  * "Would you vote for me?" Changes nothing at the receiver but a lower term, and not even that
@@ -54,6 +55,8 @@ export interface PreVoteReply {
 export interface RequestVote {
   readonly kind: "requestVote";
   readonly term: Term;
+  /** The leader itself has asked for it: whoever hears that leader answers all the same. */
+  readonly isTransfer: boolean;
   readonly lastIndex: LogIndex;
   readonly lastTerm: Term;
 }
@@ -135,4 +138,10 @@ export interface SnapshotOffer {
   readonly kind: "snapshotOffer";
   readonly term: Term;
   readonly position: LogPosition;
+}
+
+/** "Stand for election at once: you hold my whole log" (Ongaro §3.10). Repeated, never answered. */
+export interface TimeoutNow {
+  readonly kind: "timeoutNow";
+  readonly term: Term;
 }

@@ -106,6 +106,15 @@ export type Transition =
       readonly term: Term;
       readonly reason: "quorumLost" | "higherTerm" | "diskStalled";
     }
+  | { readonly kind: "transferStarted"; readonly term: Term; readonly target: ReplicaId }
+  /** It still leads, and takes proposals again; a later election may yet follow from it. */
+  | { readonly kind: "transferAborted"; readonly term: Term; readonly target: ReplicaId }
+  | {
+      readonly kind: "transferRefused";
+      readonly term: Term;
+      /** "notReady": another transfer runs, or nothing is committed in this term yet. */
+      readonly reason: "notLeader" | "targetNotHeard" | "notReady";
+    }
   | { readonly kind: "truncated"; readonly fromIndex: LogIndex }
   /** A received snapshot takes the place of the log. */
   | { readonly kind: "snapshotAccepted"; readonly position: LogPosition }

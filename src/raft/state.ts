@@ -54,6 +54,13 @@ export interface LeaderRole {
   /** Bytes of the entries above the commit index. */
   uncommittedBytes: number;
   readonly reads: ReadRounds;
+  /** Leadership is being moved; proposals are refused meanwhile. */
+  transfer: Transfer | undefined;
+}
+
+export interface Transfer {
+  readonly target: ReplicaId;
+  elapsedTicks: number;
 }
 
 /** Who waits for a read index: a local read, or another replica's. */
@@ -166,6 +173,7 @@ function cloneRole(role: Role): Role {
         progress: role.progress.map((progress) => progress.clone()),
         clock: role.clock.clone(),
         reads: { ...role.reads, confirming: [...confirming], waiting: [...waiting] },
+        transfer: role.transfer && { ...role.transfer },
       };
     }
   }

@@ -33,6 +33,8 @@ export interface RaftStatus {
   readonly persistedTerm: Term;
   readonly persistedVote: ReplicaId | undefined;
   readonly uncommittedBytes: number;
+  /** To whom leadership is being moved. */
+  readonly transferTarget: ReplicaId | undefined;
   /** Reads that wait here, for a round or for the leader's answer. */
   readonly pendingReads: number;
   /** One for each other voter while this replica leads, else empty. */
@@ -69,6 +71,7 @@ export function statusOf(state: RaftState): RaftStatus {
     persistedTerm: durability.term,
     persistedVote: durability.votedFor,
     uncommittedBytes: role.kind === "leader" ? role.uncommittedBytes : 0,
+    transferTarget: role.kind === "leader" ? role.transfer?.target : undefined,
     pendingReads: pendingReads(role),
     progress: progressStatus(role),
   };

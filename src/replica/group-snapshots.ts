@@ -134,6 +134,7 @@ export class GroupSnapshots {
       case "readIndex":
       case "applied":
       case "peerUnreachable":
+      case "transfer":
         break;
     }
     return output.install && this.#fetcher.take(output.install);

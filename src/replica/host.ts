@@ -17,6 +17,7 @@ export interface HostedReplica {
   tick(): void;
   stop(): void;
   settled(): Promise<void>;
+  transferLeadership(): Promise<unknown>;
 }
 
 export class ReplicaHost {
@@ -55,6 +56,11 @@ export class ReplicaHost {
   tick(): void {
     if (!this.#takesPart()) return;
     for (const replica of this.#replicas.values()) replica.tick();
+  }
+
+  /** Moves what leadership there is to other servers; resolves when that has worked, or not. */
+  async handOver(): Promise<void> {
+    await Promise.all([...this.#replicas.values()].map((replica) => replica.transferLeadership()));
   }
 
   stop(): void {

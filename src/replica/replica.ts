@@ -26,6 +26,7 @@ import type { Clock, ForwardFailure, LoadedReplica, Logger, LogStore, Timers } f
 import { Proposals } from "./proposals.ts";
 import { ReadBatches, type ReadFailure } from "./reads.ts";
 import type { FetchedSnapshot } from "./snapshot-fetcher.ts";
+import { type TransferOutcome, Transfers } from "./transfers.ts";
 import type { ProposeOutcome } from "./waiters.ts";
 
 /** Inputs that may wait for a flush; beyond it messages are dropped and proposals refused. */
@@ -69,6 +70,7 @@ export class Replica<Request, Answer, Event> {
   readonly #outputs: OutputQueue;
   readonly #proposals = new Proposals<Answer>();
   readonly #reads: ReadBatches;
+  readonly #transfers = new Transfers();
   readonly #applier: Applier<Request, Answer, Event>;
   #queue: Input[] = [];
   #isFlushing = false;
@@ -178,6 +180,23 @@ export class Replica<Request, Answer, Event> {
     });
   }
 
+  /**
+   * Moves leadership to this follower, or to whoever is furthest. Requests are refused meanwhile,
+   * without effect. Resolves when this replica leads no more ("moved"), or when it goes on; a later
+   * election may still follow from that. "refused" at once if it does not lead, hears no such
+   * follower, or already moves its office elsewhere.
+   */
+  transferLeadership(target?: ReplicaId): Promise<TransferOutcome> {
+    return new Promise((settle) => {
+      if (this.#refusal() !== undefined) {
+        settle("refused");
+        return;
+      }
+      this.#transfers.asked(settle);
+      this.#post({ kind: "transfer", nowMs: this.#now(), target });
+    });
+  }
+
   /** Resolves "ready" when everything acknowledged before the call is applied here. */
   readIndex(deadlineMs: MonotonicMs): Promise<ReadOutcome> {
     return new Promise((resolve) => {
@@ -210,6 +229,7 @@ export class Replica<Request, Answer, Event> {
     this.#proposals.failAll("shuttingDown");
     this.#applier.stop();
     this.#reads.failAll();
+    this.#transfers.settleAll("aborted");
     this.snapshots.stop();
   }
 
@@ -288,6 +308,7 @@ export class Replica<Request, Answer, Event> {
     for (const refused of output.refused) this.#onRefused(refused);
     this.#outputs.push(output);
     for (const transition of output.transitions) this.#onTransition(transition);
+    if (input.kind === "transfer") this.#transfers.stepped(output.transitions);
     const fetched = this.snapshots.stepped(input, output);
     if (fetched !== undefined) this.#replace(fetched);
     this.#apply(output.committed);
@@ -313,7 +334,11 @@ export class Replica<Request, Answer, Event> {
   }
 
   #onTransition(transition: Transition): void {
-    if (transition.kind === "steppedDown") this.#isExpiring = false;
+    if (transition.kind === "steppedDown") {
+      this.#isExpiring = false;
+      this.#transfers.settleRunning("moved");
+    }
+    if (transition.kind === "transferAborted") this.#transfers.settleRunning("aborted");
     this.#options.onTransition(transition);
   }
 

@@ -236,6 +236,8 @@ function logTransition(logger: Logger, group: GroupId, transition: Transition): 
     case "becameLeader":
     case "steppedDown":
     case "snapshotAccepted":
+    case "transferStarted":
+    case "transferAborted":
       logger.info(kind, { group, ...fields });
       return;
     case "becameFollower":
@@ -245,6 +247,7 @@ function logTransition(logger: Logger, group: GroupId, transition: Transition): 
     case "becamePreCandidate":
     case "becameCandidate":
     case "leaderReady":
+    case "transferRefused":
     case "truncated":
     case "voted":
       logger.debug(kind, { group, ...fields });

@@ -33,6 +33,8 @@ import { NOT_LEADER, type Serving, servingGroups, servingNothing, standingOf } f
 import { systemClock, systemTimers } from "./system.ts";
 import { productVersion } from "./version.ts";
 
+/** What moving leadership to others may take; it takes some milliseconds. */
+const HAND_OVER_MS = 500;
 /** What calls under way get when the server stops; the whole stop takes at most 3 s. */
 const STOP_GRACE_MS = 1_500;
 /** What a snapshot that is being written or received gets; what is left of it does no harm. */
@@ -113,6 +115,7 @@ class ServerProcess implements RunningServer {
 
   async #close(): Promise<void> {
     this.#drain.abort();
+    await this.#handOver();
     for (const close of this.#closers.toReversed()) {
       try {
         await close();
@@ -120,6 +123,12 @@ class ServerProcess implements RunningServer {
         this.#logger.warn("closeFailed", { error });
       }
     }
+  }
+
+  /** Others lead before this server is gone: clients wait for no election. */
+  async #handOver(): Promise<void> {
+    const moved = this.#serving?.handOver() ?? Promise.resolve();
+    await Promise.race([moved, delayMs(HAND_OVER_MS)]);
   }
 
   /** The store, or why it cannot be trusted. */

@@ -27,6 +27,8 @@ export interface Serving {
   onPeerUnreachable(peer: ServerId): void;
   onForward(call: ForwardCall): Promise<ForwardAnswer>;
   tick(): void;
+  /** Leadership of the groups moves to other servers, where it can. */
+  handOver(): Promise<void>;
   /** Ends what is under way in the groups; nothing begins any more. Idempotent. */
   stop(): void;
 }
@@ -43,6 +45,7 @@ export function servingGroups(
     onPeerUnreachable: (peer) => core.host.onPeerUnreachable(peer),
     onForward: (call) => core.onForward(call),
     tick: () => core.tick(),
+    handOver: () => core.host.handOver(),
     stop: () => core.host.stop(),
   };
 }
@@ -63,6 +66,7 @@ export function servingNothing(
     onPeerUnreachable: () => {},
     onForward: () => Promise.resolve(NOT_LEADER),
     tick: () => {},
+    handOver: () => Promise.resolve(),
     stop: () => {},
   };
 }

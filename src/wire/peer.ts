@@ -60,7 +60,13 @@ function messageToProto(message: Message): RaftEnvelope {
     case "preVoteReply":
       return { preVoteReply: { nextTerm: message.nextTerm, granted: message.granted } };
     case "requestVote":
-      return { requestVote: { lastIndex: message.lastIndex, lastTerm: message.lastTerm } };
+      return {
+        requestVote: {
+          lastIndex: message.lastIndex,
+          lastTerm: message.lastTerm,
+          isTransfer: message.isTransfer,
+        },
+      };
     case "requestVoteReply":
       return { requestVoteReply: { granted: message.granted } };
     case "appendEntries": {
@@ -86,6 +92,8 @@ function messageToProto(message: Message): RaftEnvelope {
       const { index, term, timeMs } = message.position;
       return { snapshotOffer: { lastIndex: index, lastTerm: term, lastTimeMs: timeMs } };
     }
+    case "timeoutNow":
+      return { timeoutNow: {} };
   }
 }
 
@@ -137,6 +145,7 @@ function protoToMessage(
   }
   if (proto.readIndexReply) return protoToReadReply(proto.readIndexReply, term, fields);
   if (proto.snapshotOffer) return protoToSnapshotOffer(proto.snapshotOffer, term, fields);
+  if (proto.timeoutNow) return { kind: "timeoutNow", term };
   return protoToElection(proto, term, fields);
 }
 
@@ -159,7 +168,8 @@ function protoToElection(
   if (proto.requestVote) {
     const lastIndex = number<LogIndex>(proto.requestVote.lastIndex, "requestVote.lastIndex");
     const lastTerm = number<Term>(proto.requestVote.lastTerm, "requestVote.lastTerm");
-    return { kind: "requestVote", term, lastIndex, lastTerm };
+    const { isTransfer } = proto.requestVote;
+    return { kind: "requestVote", term, isTransfer, lastIndex, lastTerm };
   }
   if (proto.requestVoteReply) {
     return { kind: "requestVoteReply", term, granted: proto.requestVoteReply.granted };

@@ -55,6 +55,7 @@ test("what acknowledges nothing shows that its term was durable, and no more", (
   const requestVote: Message = {
     kind: "requestVote",
     term: 9 as Term,
+    isTransfer: false,
     lastIndex: 7 as LogIndex,
     lastTerm: 8 as Term,
   };

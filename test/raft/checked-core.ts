@@ -193,7 +193,7 @@ export function requestVote(fields: {
   lastIndex: number;
   lastTerm: number;
 }): Message {
-  return { kind: "requestVote", ...fields } as Message;
+  return { kind: "requestVote", isTransfer: false, ...fields } as Message;
 }
 
 export function voteReply(fields: { term: number; granted: boolean }): Message {

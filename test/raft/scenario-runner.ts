@@ -95,6 +95,12 @@ export class ScenarioRunner {
           peer: Number(second) as ReplicaId,
         });
         return;
+      case "transfer":
+        this.#step(this.#replica(first), {
+          kind: "transfer",
+          target: second === "" ? undefined : (Number(second) as ReplicaId),
+        });
+        return;
       case "deliver":
         this.#deliver(first, second);
         return;

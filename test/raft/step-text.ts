@@ -26,6 +26,8 @@ export function inputToText(input: Input): string {
       return `snapshot taken ${positionToText(input.position)}`;
     case "snapshotReceived":
       return `snapshot received ${positionToText(input.position)}`;
+    case "transfer":
+      return `transfer to ${input.target ?? "-"}`;
     case "peerUnreachable":
       return `unreachable ${input.peer}`;
   }
@@ -87,8 +89,12 @@ export function messageToText(message: Message): string {
     }
     case "preVoteReply":
       return `preVoteReply t${term} for=${message.nextTerm} ${message.granted ? "yes" : "no"}`;
-    case "requestVote":
-      return `requestVote t${term} last=${message.lastTerm}/${message.lastIndex}`;
+    case "requestVote": {
+      const kind = message.isTransfer ? " asked" : "";
+      return `requestVote t${term} last=${message.lastTerm}/${message.lastIndex}${kind}`;
+    }
+    case "timeoutNow":
+      return `timeoutNow t${term}`;
     case "requestVoteReply":
       return `requestVoteReply t${term} ${message.granted ? "yes" : "no"}`;
     case "appendEntries": {
@@ -129,6 +135,12 @@ function transitionToText(transition: Transition): string {
       return `is ready t${transition.term}`;
     case "steppedDown":
       return `steps down t${transition.term} ${transition.reason}`;
+    case "transferStarted":
+      return `moves its office to ${transition.target} t${transition.term}`;
+    case "transferAborted":
+      return `keeps its office from ${transition.target} t${transition.term}`;
+    case "transferRefused":
+      return `refuses a transfer t${transition.term} ${transition.reason}`;
     case "truncated":
       return `truncates from ${transition.fromIndex}`;
     case "snapshotAccepted":

@@ -18,6 +18,7 @@ function hosted(group: number, log: string[]): HostedReplica {
     tick: () => note("tick"),
     stop: () => note("stop"),
     settled: async () => note("settled"),
+    transferLeadership: async () => note("transfer"),
   };
 }
 

@@ -89,6 +89,7 @@ test("a replica answers nothing before it holds the state that it starts from", 
   expect(after.replica.replayedIndex).toBeGreaterThanOrEqual(6);
   await after.receive(OTHER, {
     kind: "requestVote",
+    isTransfer: false,
     term: 5 as Term,
     lastIndex: 9 as LogIndex,
     lastTerm: 5 as Term,

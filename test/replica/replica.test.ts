@@ -8,6 +8,7 @@ import { addBytes, entry, LoneReplica, OTHER, PEER, watchOutcome } from "./lone-
 
 const VOTE: Message = {
   kind: "requestVote",
+  isTransfer: false,
   term: 5 as Term,
   lastIndex: 9 as LogIndex,
   lastTerm: 4 as Term,

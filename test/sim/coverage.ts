@@ -7,6 +7,8 @@
 const HAPPENED = [
   "elections",
   "stepDowns",
+  "transfersStarted",
+  "transfersAborted",
   "truncations",
   "crashesWithLoss",
   "batchesLost",
@@ -88,6 +90,7 @@ const INJECTED = [
   "crashLoops",
   "powerCuts",
   "clusterPowerCuts",
+  "leaderTransfers",
   "serverPauses",
   "serverStops",
   "slowDisks",

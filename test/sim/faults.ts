@@ -4,6 +4,7 @@
  */
 
 import type { ServerId } from "../../src/base/brands.ts";
+import { replicaOf } from "../../src/replica/host.ts";
 import type { CutKind } from "../../src/testing/faulty-network.ts";
 import type { ProcessClock } from "../../src/testing/process-clock.ts";
 import type { OwnerProcess } from "./actors/owner.ts";
@@ -11,6 +12,7 @@ import type { Covered } from "./coverage.ts";
 import { CRASH_POINTS, type SimServer } from "./sim-server.ts";
 import type { FaultName, Shape } from "./shape.ts";
 import { hitStore } from "./store-faults.ts";
+import { SHARD } from "./virtual-cluster.ts";
 import type { World } from "./world.ts";
 
 /** Longer than a session lasts without renewals. */
@@ -98,6 +100,8 @@ export class Faults {
       case "syncError":
       case "hungDisk":
         return this.#disturbDisk(fault);
+      case "leaderTransfer":
+        return this.#transferLeadership();
       case "storeFault":
         return hitStore(this.#world, (run) => this.#later(run));
       case "ownerCrash":
@@ -192,6 +196,19 @@ export class Faults {
         trace.count("clusterPowerCuts");
         for (const each of servers.all) if (prng.chance(0.8)) servers.cutPower(each);
     }
+  }
+
+  /** Of any server's group, led by it or not, to any server, itself included. */
+  #transferLeadership(): void {
+    const { onBug, prng, servers, trace } = this.#world;
+    const groups = servers.running.flatMap(({ process }) => process?.core?.groups ?? []);
+    if (groups.length === 0) return;
+    trace.count("leaderTransfers");
+    const { root, shards } = prng.pick(groups);
+    const shard = shards.get(SHARD)?.access;
+    const { replica } = shard !== undefined && prng.chance(0.7) ? shard : root;
+    const target = prng.chance(0.5) ? undefined : replicaOf(prng.pick(servers.ids));
+    replica.transferLeadership(target).catch(onBug);
   }
 
   #crashAgain(server: SimServer, lives: number): void {

@@ -17,6 +17,7 @@ export const FAULT_KINDS = [
   "hungDisk",
   "oldMessages",
   "unreachable",
+  "transfer",
 ] as const;
 
 export type FaultKind = (typeof FAULT_KINDS)[number];

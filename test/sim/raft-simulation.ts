@@ -224,6 +224,12 @@ class RaftSimulation {
       case "oldMessages":
         for (let i = 0; i < 5; i++) this.#network.repeatOldMessage();
         return;
+      case "transfer":
+        this.#network.give(replica, {
+          kind: "transfer",
+          target: this.#prng.chance(0.5) ? undefined : this.#anyReplica().id,
+        });
+        return;
       case "unreachable":
         this.#network.give(this.#anyReplica(), { kind: "peerUnreachable", peer: replica.id });
         return;

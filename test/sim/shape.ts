@@ -35,6 +35,7 @@ export const FAULTS = [
   "clusterPowerCut",
   "serverPause",
   "serverStop",
+  "leaderTransfer",
   "slowDisk",
   "appendError",
   "syncError",

@@ -33,6 +33,8 @@ export function countStep(trace: Trace, output: Output): void {
   for (const { kind } of output.transitions) {
     if (kind === "becameLeader") trace.count("elections");
     if (kind === "steppedDown") trace.count("stepDowns");
+    if (kind === "transferStarted") trace.count("transfersStarted");
+    if (kind === "transferAborted") trace.count("transfersAborted");
     if (kind === "truncated") trace.count("truncations");
   }
 }

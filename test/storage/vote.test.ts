@@ -41,7 +41,7 @@ class Voter {
 
 function vote(term: number): RequestVote {
   const log = { lastIndex: 0 as LogIndex, lastTerm: 0 as Term };
-  return { kind: "requestVote", term: term as Term, ...log };
+  return { kind: "requestVote", term: term as Term, isTransfer: false, ...log };
 }
 
 async function open(dir: string, disk: CrashingDisk): Promise<OpenedLogStore> {

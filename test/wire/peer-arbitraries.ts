@@ -79,7 +79,13 @@ export const MESSAGES: { readonly [K in Message["kind"]]: fc.Arbitrary<Message> 
     lastTerm: term,
   }),
   preVoteReply: fc.record({ kind: kind("preVoteReply"), term, nextTerm: term, granted }),
-  requestVote: fc.record({ kind: kind("requestVote"), term, lastIndex: index, lastTerm: term }),
+  requestVote: fc.record({
+    kind: kind("requestVote"),
+    term,
+    isTransfer: fc.boolean(),
+    lastIndex: index,
+    lastTerm: term,
+  }),
   requestVoteReply: fc.record({ kind: kind("requestVoteReply"), term, granted }),
   appendEntries,
   appendEntriesReply: fc.record({
@@ -96,6 +102,7 @@ export const MESSAGES: { readonly [K in Message["kind"]]: fc.Arbitrary<Message> 
     readId: integer(),
     readIndex: fc.option(index, { nil: undefined }),
   }),
+  timeoutNow: fc.record({ kind: kind("timeoutNow"), term }),
   snapshotOffer: fc
     .tuple(integer(1), integer(1), integer(1), integer())
     .map(([a, b, lastIndex, lastTimeMs]) => ({

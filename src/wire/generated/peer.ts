@@ -23,6 +23,7 @@ import type { RequestVote as _cadastre_peer_v1_RequestVote, RequestVote__Output 
 import type { RequestVoteReply as _cadastre_peer_v1_RequestVoteReply, RequestVoteReply__Output as _cadastre_peer_v1_RequestVoteReply__Output } from './cadastre/peer/v1/RequestVoteReply.ts';
 import type { SnapshotChunk as _cadastre_peer_v1_SnapshotChunk, SnapshotChunk__Output as _cadastre_peer_v1_SnapshotChunk__Output } from './cadastre/peer/v1/SnapshotChunk.ts';
 import type { SnapshotOffer as _cadastre_peer_v1_SnapshotOffer, SnapshotOffer__Output as _cadastre_peer_v1_SnapshotOffer__Output } from './cadastre/peer/v1/SnapshotOffer.ts';
+import type { TimeoutNow as _cadastre_peer_v1_TimeoutNow, TimeoutNow__Output as _cadastre_peer_v1_TimeoutNow__Output } from './cadastre/peer/v1/TimeoutNow.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
   new(...args: ConstructorParameters<Constructor>): Subtype;
@@ -54,6 +55,7 @@ export interface ProtoGrpcType {
         RequestVoteReply: MessageTypeDefinition<_cadastre_peer_v1_RequestVoteReply, _cadastre_peer_v1_RequestVoteReply__Output>
         SnapshotChunk: MessageTypeDefinition<_cadastre_peer_v1_SnapshotChunk, _cadastre_peer_v1_SnapshotChunk__Output>
         SnapshotOffer: MessageTypeDefinition<_cadastre_peer_v1_SnapshotOffer, _cadastre_peer_v1_SnapshotOffer__Output>
+        TimeoutNow: MessageTypeDefinition<_cadastre_peer_v1_TimeoutNow, _cadastre_peer_v1_TimeoutNow__Output>
       }
     }
   }

@@ -11,6 +11,7 @@ import type { HeartbeatReply as _cadastre_peer_v1_HeartbeatReply, HeartbeatReply
 import type { ReadIndexRequest as _cadastre_peer_v1_ReadIndexRequest, ReadIndexRequest__Output as _cadastre_peer_v1_ReadIndexRequest__Output } from '../../../cadastre/peer/v1/ReadIndexRequest.ts';
 import type { ReadIndexReply as _cadastre_peer_v1_ReadIndexReply, ReadIndexReply__Output as _cadastre_peer_v1_ReadIndexReply__Output } from '../../../cadastre/peer/v1/ReadIndexReply.ts';
 import type { SnapshotOffer as _cadastre_peer_v1_SnapshotOffer, SnapshotOffer__Output as _cadastre_peer_v1_SnapshotOffer__Output } from '../../../cadastre/peer/v1/SnapshotOffer.ts';
+import type { TimeoutNow as _cadastre_peer_v1_TimeoutNow, TimeoutNow__Output as _cadastre_peer_v1_TimeoutNow__Output } from '../../../cadastre/peer/v1/TimeoutNow.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface RaftEnvelope {
@@ -29,7 +30,8 @@ export interface RaftEnvelope {
   'readIndexRequest'?: (_cadastre_peer_v1_ReadIndexRequest | null);
   'readIndexReply'?: (_cadastre_peer_v1_ReadIndexReply | null);
   'snapshotOffer'?: (_cadastre_peer_v1_SnapshotOffer | null);
-  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply"|"snapshotOffer";
+  'timeoutNow'?: (_cadastre_peer_v1_TimeoutNow | null);
+  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply"|"snapshotOffer"|"timeoutNow";
 }
 
 export interface RaftEnvelope__Output {
@@ -48,5 +50,6 @@ export interface RaftEnvelope__Output {
   'readIndexRequest'?: (_cadastre_peer_v1_ReadIndexRequest__Output | null);
   'readIndexReply'?: (_cadastre_peer_v1_ReadIndexReply__Output | null);
   'snapshotOffer'?: (_cadastre_peer_v1_SnapshotOffer__Output | null);
-  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply"|"snapshotOffer";
+  'timeoutNow'?: (_cadastre_peer_v1_TimeoutNow__Output | null);
+  'message'?: "preVote"|"preVoteReply"|"requestVote"|"requestVoteReply"|"appendEntries"|"appendEntriesReply"|"heartbeat"|"heartbeatReply"|"readIndexRequest"|"readIndexReply"|"snapshotOffer"|"timeoutNow";
 }

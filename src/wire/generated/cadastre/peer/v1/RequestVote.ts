@@ -5,9 +5,11 @@ import type { Long } from '@grpc/proto-loader';
 export interface RequestVote {
   'lastIndex'?: (number | string | Long);
   'lastTerm'?: (number | string | Long);
+  'isTransfer'?: (boolean);
 }
 
 export interface RequestVote__Output {
   'lastIndex': (string);
   'lastTerm': (string);
+  'isTransfer': (boolean);
 }
