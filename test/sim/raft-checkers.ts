@@ -125,9 +125,13 @@ export class RaftCheckers {
     }
   }
 
-  /** A disk loses this entry for good. */
+  /**
+   * A disk has lost this entry for good. One that follows a leader of the past may, while a later
+   * leader commits it with others.
+   */
   truncated(entry: Entry): void {
-    assert(!this.#committedSet.has(entry), "R17: no durable copy of a committed entry is deleted");
+    const isKept = !this.#committedSet.has(entry) || this.#isOnQuorum(entry);
+    assert(isKept, "R17: what is committed stays durable on a quorum");
   }
 
   readStarted(readId: number): void {
@@ -176,6 +180,14 @@ export class RaftCheckers {
     }
   }
 
+  #isOnQuorum(entry: Entry): boolean {
+    let copies = 0;
+    for (const disk of this.#disks.values()) {
+      if (disk.entryAt(entry.index) === entry || disk.base.index >= entry.index) copies++;
+    }
+    return copies >= quorumSize(this.#disks.size);
+  }
+
   #checkCommitted({ core, before, after }: Observation): void {
     for (let index = before.commitIndex + 1; index <= after.commitIndex; index++) {
       if (index <= this.#committed.length) {
@@ -184,11 +196,7 @@ export class RaftCheckers {
       }
       const entry = entryAt(core, index);
       assert(entry !== undefined, "R8: who commits first has the entry");
-      let copies = 0;
-      for (const disk of this.#disks.values()) {
-        if (disk.entryAt(index) === entry || disk.base.index >= index) copies++;
-      }
-      assert(copies >= quorumSize(this.#disks.size), "R17: committed is durable on a quorum");
+      assert(this.#isOnQuorum(entry), "R17: committed is durable on a quorum");
       assert(after.role === "leader", "R11: only a leader is the first to commit");
       this.#committed.push(entry);
       this.#committedInTerm.push(after.term);

@@ -131,11 +131,12 @@ export class SimDisk {
     const { truncateFrom, base, snapshot, entries, hardState } = persist;
     const log = this.#log;
     if (truncateFrom !== undefined) {
-      for (const entry of log.slice(truncateFrom, log.lastIndex)) {
+      const cut = log.slice(truncateFrom, log.lastIndex);
+      if (truncateFrom <= log.lastIndex) log.truncate(truncateFrom);
+      for (const entry of cut) {
         // What a new base covers is not lost: its snapshot holds it.
         if (base === undefined || entry.index > base.index) this.#onTruncate(entry);
       }
-      if (truncateFrom <= log.lastIndex) log.truncate(truncateFrom);
     }
     if (base !== undefined) {
       if (base.index > log.lastIndex) log.reset(base);

@@ -272,8 +272,9 @@ export class RaftNetwork {
     this.#queue.after(this.#prng.nextFraction() * replica.diskMs, finish);
   }
 
-  #removeFiles({ running, disk }: SimReplica): void {
-    if (running !== undefined) disk.retainFiles(running.core.snapshotsInUse);
+  /** A paused process removes nothing: it may have to hear yet what it has just written. */
+  #removeFiles({ running, isPaused, disk }: SimReplica): void {
+    if (running !== undefined && !isPaused) disk.retainFiles(running.core.snapshotsInUse);
   }
 
   #send(from: ReplicaId, outbound: Outbound): void {

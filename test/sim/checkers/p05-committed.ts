@@ -1,6 +1,6 @@
 /**
  * Property 5: what is committed is durable on a quorum when the first replica calls it so, is the
- * same everywhere, and is cut off no disk.
+ * same everywhere, and stays so, whatever single disks cut off.
  * Property 7, its first half: only a leader is the first to commit, by an entry of its own term.
  */
 
@@ -54,27 +54,37 @@ export class CommittedChecker {
     }
   }
 
-  /** A disk has lost these by a truncation. */
+  /**
+   * A disk has lost these by a truncation. One that follows a leader of the past may, while a later
+   * leader commits them with others.
+   */
   onCut(entries: readonly Entry[]): void {
     for (const entry of entries) {
       const { index, term } = entry;
-      must(!this.#history.isCommitted(entry), 5, `committed ${term}/${index} is cut off a disk`);
+      const isKept = !this.#history.isCommitted(entry) || this.#copies(entry) >= this.#needed();
+      must(isKept, 5, `committed ${term}/${index} is no longer durable on a quorum`);
     }
   }
 
   #commit(entry: Entry | undefined, index: number, term: number): void {
     must(entry !== undefined, 6, `${index} is committed, and the log is shorter`);
-    const disks = this.#disks();
-    let copies = 0;
-    for (const disk of disks) {
-      const isCovered = disk.base.index >= index;
-      if (isCovered || sameEntry(disk.entryAt(index), entry)) copies++;
-    }
-    const needed = quorumSize(disks.length);
-    must(copies >= needed, 5, `${entry.term}/${index} is committed with ${copies} durable copies`);
+    const copies = this.#copies(entry);
+    const isSafe = copies >= this.#needed();
+    must(isSafe, 5, `${entry.term}/${index} is committed with ${copies} durable copies`);
     this.#history.committed.push(entry);
     this.#history.committedInTerm.push(term);
     this.#onCommitted(entry);
+  }
+
+  #needed(): number {
+    return quorumSize(this.#disks().length);
+  }
+
+  #copies(entry: Entry): number {
+    const holders = this.#disks().filter(
+      (disk) => disk.base.index >= entry.index || sameEntry(disk.entryAt(entry.index), entry),
+    );
+    return holders.length;
   }
 
   /** Below a replica's base there is nothing to compare. */

@@ -145,7 +145,7 @@ function committedChecker(history: GroupHistory, ...disks: DurableLog[]): Commit
   return new CommittedChecker({ history, disks: () => disks, onCommitted: () => {} });
 }
 
-test("5: committed with too few copies, differently at two servers, or cut off a disk", () => {
+test("5: committed with too few copies, differently at two servers, or cut off a quorum", () => {
   const log = [entry(1, 2)];
   const commits = (facts: StepFacts): Step => {
     return step({ log, ...facts, after: { commitIndex: 1, ...facts.after } });
@@ -153,11 +153,14 @@ test("5: committed with too few copies, differently at two servers, or cut off a
   const full = diskWith({ entries: log });
   const few = committedChecker(historyOf(), full, diskWith({}), diskWith({}));
   expect(broken(() => few.onStep(commits({ after: leads })))).toBe(5);
-  const committed = committedChecker(historyOf(), full, full, diskWith({}));
+  const copy = diskWith({ entries: log });
+  const committed = committedChecker(historyOf(), full, copy, diskWith({}));
   committed.onStep(commits({ after: leads }));
   committed.onStep(commits({ server: 2 }));
   const other = [entry(1, 2, 0, new Uint8Array([1]))];
   expect(broken(() => committed.onStep(commits({ server: 2, log: other })))).toBe(5);
+  committed.onCut(log);
+  copy.entries = [];
   expect(broken(() => committed.onCut(log))).toBe(5);
   const server = 3 as ServerId;
   expect(broken(() => committed.onRestart(server, 1, () => other[0]))).toBe(5);
