@@ -70,7 +70,7 @@ function pictureOfSession(session: Session): SessionPicture {
   const { standings, held: _, changes, ...stored } = session;
   return {
     stored,
-    standings: [...standings.values()].map((standing) => ({ ...standing })),
+    standings: [...standings.values()].map(({ reminder: _reminder, ...standing }) => standing),
     changes,
     changeCount: changes.length,
   };

@@ -1,25 +1,31 @@
 /**
  * When something may be due: a binary heap of reminders, earliest first.
  *
- * Reminders are hints. The truth is in the sessions and ranges; a reminder whose subject has moved
- * on is stale and dropped, and one that comes too early, because a new leader has given grace, is
- * put back when its turn comes (not when the grace is given: law 11). So the heap is no part of
- * the replicated state: it can be rebuilt from it, and its inner order decides nothing (what is due
- * together is sorted by whoever ends it).
+ * Reminders are hints. The truth is in the sessions and ranges; a reminder whose subject is gone is
+ * stale and dropped, and one that comes too early, because a lease was renewed or a new leader has
+ * given grace, is put back when its turn comes (not when the grace is given: law 11). So the heap
+ * is no part of the replicated state: it can be rebuilt from it, and its inner order decides
+ * nothing (what is due together is sorted by whoever ends it).
  */
 
 import type { Epoch, Incarnation } from "../../base/brands.ts";
 
+/**
+ * A standing or one of its extensions may be due. Each standing has one reminder at a time, which
+ * moves on when its turn comes: renewals leave nothing behind, however long leases last.
+ */
+export interface StandingReminder {
+  readonly kind: "standing";
+  readonly nodeId: string;
+  readonly incarnation: Incarnation;
+  readonly keyspaceId: number;
+  /** When it is looked at; undefined: it is not in the queue. Only the queue changes it. */
+  queuedMs: number | undefined;
+}
+
 /** `deadlineMs` is that of its subject without any grace, and names the subject with the rest. */
 export type Reminder =
-  /** An extension of a standing, or the standing itself, reaches its deadline. */
-  | {
-      readonly kind: "standing";
-      readonly deadlineMs: number;
-      readonly nodeId: string;
-      readonly incarnation: Incarnation;
-      readonly keyspaceId: number;
-    }
+  | StandingReminder
   /** A range's own deadline, one that no renewal has moved. */
   | {
       readonly kind: "range";
@@ -41,7 +47,9 @@ export class DueQueue {
     return this.#heap.length;
   }
 
-  add(reminder: Reminder, timeMs: number = reminder.deadlineMs): void {
+  /** `timeMs`: not after its subject is due. */
+  add(reminder: Reminder, timeMs: number): void {
+    if (reminder.kind === "standing") reminder.queuedMs = timeMs;
     const heap = this.#heap;
     let at = heap.length;
     while (at > 0) {
@@ -72,6 +80,7 @@ export class DueQueue {
     if (nextMs === undefined || nextMs > timeMs) return undefined;
     const top = this.#heap[0];
     this.#removeTop();
+    if (top?.kind === "standing") top.queuedMs = undefined;
     return top;
   }
 

@@ -56,8 +56,8 @@ function collectDue(state: ShardState, scope: EntryScope): Due {
           break;
         }
         endExtensions(state, session, standing, slots);
-        // Others may have the same deadline, and a later cap.
-        if (dueMsOf(state, reminder) !== undefined) state.due.add(reminder);
+        const dueMs = dueMsOf(state, reminder);
+        if (dueMs !== undefined) state.due.add(reminder, dueMs);
         break;
       }
       case "range": {
@@ -131,12 +131,10 @@ function dueMsOf(state: ShardState, reminder: Reminder): number | undefined {
       const session = state.sessions.get(reminder.nodeId);
       if (session?.incarnation !== reminder.incarnation) return undefined;
       const standing = session.standings.get(reminder.keyspaceId);
-      if (standing === undefined) return undefined;
-      let dueMs: number | undefined;
-      for (const subject of [standing, ...standing.extensions]) {
-        if (subject.deadlineMs !== reminder.deadlineMs) continue;
-        const subjectDueMs = effectiveMs(subject, state.grace);
-        dueMs = Math.min(dueMs ?? subjectDueMs, subjectDueMs);
+      if (standing?.reminder !== reminder) return undefined;
+      let dueMs = effectiveMs(standing, state.grace);
+      for (const extension of standing.extensions) {
+        dueMs = Math.min(dueMs, effectiveMs(extension, state.grace));
       }
       return dueMs;
     }

@@ -142,7 +142,8 @@ function keepStaging(state: ShardState, scope: EntryScope, staging: Staging): vo
   const { importId } = staging;
   staging.deadlineMs = scope.timeMs + STAGING_MS;
   state.imports.set(importId, staging);
-  state.due.add({ kind: "import", deadlineMs: staging.deadlineMs, importId });
+  const { deadlineMs } = staging;
+  state.due.add({ kind: "import", deadlineMs, importId }, deadlineMs);
 }
 
 function stagedRowCount(state: ShardState): number {

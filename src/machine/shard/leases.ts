@@ -104,10 +104,8 @@ export function detach(
 
 /** Reminds of everything that a restored standing may end by. */
 export function remindOfStanding(state: ShardState, session: Session, standing: Standing): void {
-  remind(state, session, standing, standing.deadlineMs);
-  for (const extension of standing.extensions) {
-    remind(state, session, standing, extension.deadlineMs);
-  }
+  const deadlines = [standing, ...standing.extensions].map((subject) => subject.deadlineMs);
+  remind(state, session, standing, Math.min(...deadlines));
 }
 
 /**
@@ -198,11 +196,16 @@ function raiseStanding(
 
 function remindOfRange(state: ShardState, slot: RangeSlot): void {
   const { rangeId, epoch } = slot.record;
-  state.due.add({ kind: "range", deadlineMs: slot.ownDeadlineMs, rangeId, epoch });
+  const deadline = slot.ownDeadlineMs;
+  state.due.add({ kind: "range", deadlineMs: deadline, rangeId, epoch }, deadline);
 }
 
+/** One that comes earlier will do: it moves on to what is due then. */
 function remind(state: ShardState, session: Session, standing: Standing, deadline: number): void {
+  const queuedMs = standing.reminder?.queuedMs;
+  if (queuedMs !== undefined && queuedMs <= deadline) return;
   const { nodeId, incarnation } = session;
   const { keyspaceId } = standing;
-  state.due.add({ kind: "standing", deadlineMs: deadline, nodeId, incarnation, keyspaceId });
+  standing.reminder = { kind: "standing", nodeId, incarnation, keyspaceId, queuedMs: undefined };
+  state.due.add(standing.reminder, deadline);
 }

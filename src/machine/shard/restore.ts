@@ -260,7 +260,7 @@ export class ShardBuilder implements StateBuilder<StoredShard> {
     if (deadline <= timeMs) return "MS5: no import is overdue";
     const draft = new MapDraft(keyspaceId);
     imports.set(importId, { importId, keyspaceId, parts, draft, deadlineMs: deadline });
-    due.add({ kind: "import", deadlineMs: deadline, importId });
+    due.add({ kind: "import", deadlineMs: deadline, importId }, deadline);
     return undefined;
   }
 

@@ -18,7 +18,7 @@ import { bytesMap, numberMap, type OrderedMap, stringMap } from "../../base/orde
 import { RequestMemory } from "../common/request-memory.ts";
 import { type HoldChange, type ShardResult, shardResultBytes } from "./answers.ts";
 import type { RenewalPair } from "./commands.ts";
-import { DueQueue } from "./due-queue.ts";
+import { DueQueue, type StandingReminder } from "./due-queue.ts";
 import type { MapDraft } from "./map-draft.ts";
 import type { RecordChange, ShardEvent } from "./events.ts";
 import { type SlotImages, slotImages } from "./slots.ts";
@@ -45,6 +45,8 @@ export interface Standing extends Deadline {
   capMs: number;
   /** None dominated by another (asOf, deadline and cap all at least as large). */
   extensions: readonly Extension[];
+  /** No part of the replicated state. */
+  reminder?: StandingReminder;
 }
 
 /** One incarnation's standing in this group. At most one per storage node. */

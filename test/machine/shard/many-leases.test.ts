@@ -92,6 +92,19 @@ test("B05: renewals of 2,000 leases by 4 owners are 4 entries an interval, and n
   expect(shard.ownedCount).toBe(RANGES);
 });
 
+test("renewals leave nothing in the queue of what may be due, however long leases last", () => {
+  const shard = new BusyShard();
+  // What is due first stays so: nothing behind it has its turn.
+  const incarnation = 1 as Incarnation;
+  const idle = { nodeId: "idle", incarnation, provenSince: incarnation, addresses: [] };
+  shard.apply({ kind: "openSession", ...idle });
+  shard.pass(RENEW_MS);
+  const { due } = shard.machine.state;
+  const { size } = due;
+  shard.pass(2 * RENEW_MS);
+  expect(due.size).toBe(size);
+});
+
 test("B05: a change of leaders costs the same with 2,000 leases, and re-dates none", () => {
   const shard = new BusyShard();
   shard.pass(20_000);
