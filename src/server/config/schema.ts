@@ -85,7 +85,7 @@ export const CONFIG_DEFAULTS = {
   log: { level: "info", format: "json" },
   raft: { tickMs: 50, electionTimeoutTicksMin: 12, electionTimeoutTicksMax: 24, heartbeatTicks: 1 },
   storage: {
-    checkpointBytesMin: 33_554_432,
+    checkpointBytesMin: 4_194_304,
     logTrailingBytes: 8_388_608,
     snapshotBytesPerSecond: 33_554_432,
   },

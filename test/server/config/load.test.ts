@@ -55,7 +55,7 @@ test("a file with the servers is enough; the rest is defaults", () => {
       heartbeatTicks: 1,
     },
     storage: {
-      checkpointBytesMin: 33_554_432,
+      checkpointBytesMin: 4_194_304,
       logTrailingBytes: 8_388_608,
       snapshotBytesPerSecond: 33_554_432,
     },
