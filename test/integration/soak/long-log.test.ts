@@ -155,7 +155,7 @@ class Load {
 
   /** Taken of the shard by each server. */
   async checkpoints(): Promise<number[]> {
-    const series = `cadastre_checkpoints_total{group="${SHARD}",result="taken"}`;
+    const series = `cadastre_checkpoints_total{group="1",result="taken"}`;
     const ids = this.#cluster.servers.map(({ id }) => id);
     return await Promise.all(ids.map(async (id) => (await this.#cluster.metric(id, series)) ?? 0));
   }
