@@ -60,5 +60,6 @@ function leaderProblem({ leaderServerId }: GroupHealth): string | undefined {
 function readIndexProblem({ readIndexAgeMs }: GroupHealth): string | undefined {
   if (readIndexAgeMs === undefined) return "has not confirmed a read yet";
   if (readIndexAgeMs <= READ_INDEX_AGE_MS_MAX) return undefined;
-  return `last confirmed a read ${(readIndexAgeMs / 1_000).toFixed(1)} s ago (no quorum?)`;
+  const seconds = (readIndexAgeMs / 1_000).toFixed(1);
+  return `was last current ${seconds} s ago (no quorum, or a disk that hangs?)`;
 }

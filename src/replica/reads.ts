@@ -23,6 +23,11 @@ interface Batch {
   readonly sentAtMs: MonotonicMs;
 }
 
+interface Confirmed {
+  readonly sentAtMs: MonotonicMs;
+  readonly readIndex: LogIndex;
+}
+
 /** Reads of one process; ids of two processes do not meet while an answer can be late. */
 const READ_IDS_PER_PROCESS = 2 ** 20;
 
@@ -30,8 +35,11 @@ export class ReadBatches {
   #lastReadId: number;
   #gathering: Reader[] = [];
   readonly #sent = new Map<number, Batch>();
-  /** When the youngest confirmed batch was sent: this replica was current at that moment. */
+  /** When the youngest confirmed batch was sent, whether its index is applied here or not. */
   confirmedAtMs: MonotonicMs | undefined = undefined;
+  #currentAtMs: MonotonicMs | undefined;
+  /** Confirmed, and not known to be applied here: the oldest and the youngest of them. */
+  readonly #ahead: Confirmed[] = [];
   /** The largest index that was confirmed: committed, though perhaps not known to be so here. */
   confirmedIndex = 0 as LogIndex;
 
@@ -63,11 +71,25 @@ export class ReadBatches {
   confirmed(readId: number, readIndex: LogIndex): void {
     const batch = this.#remove(readId);
     if (batch === undefined) return;
-    if (this.confirmedAtMs === undefined || batch.sentAtMs > this.confirmedAtMs) {
-      this.confirmedAtMs = batch.sentAtMs;
-    }
+    const { sentAtMs } = batch;
+    if (sentAtMs > (this.confirmedAtMs ?? -1)) this.confirmedAtMs = sentAtMs;
+    const youngest = this.#ahead[1];
+    if (youngest === undefined) this.#ahead.push({ sentAtMs, readIndex });
+    else if (sentAtMs > youngest.sentAtMs) this.#ahead[1] = { sentAtMs, readIndex };
     if (readIndex > this.confirmedIndex) this.confirmedIndex = readIndex;
     for (const reader of batch.readers) reader.settle(readIndex);
+  }
+
+  /**
+   * The latest moment as of which what is applied here was complete: when the youngest batch was
+   * sent whose index is applied. A replica that is told indexes and applies nothing is not current.
+   */
+  currentAtMs(appliedIndex: LogIndex): MonotonicMs | undefined {
+    while (this.#ahead[0] !== undefined && this.#ahead[0].readIndex <= appliedIndex) {
+      const { sentAtMs } = this.#ahead.shift() as Confirmed;
+      this.#currentAtMs = Math.max(this.#currentAtMs ?? sentAtMs, sentAtMs) as MonotonicMs;
+    }
+    return this.#currentAtMs;
   }
 
   refused(readId: number, reason: ReadFailure): void {

@@ -137,6 +137,11 @@ export class Replica<Request, Answer, Event> {
     return this.#reads.confirmedAtMs;
   }
 
+  /** The latest moment as of which what is applied here was complete, by a quorum's word. */
+  get currentAtMs(): MonotonicMs | undefined {
+    return this.#reads.currentAtMs(this.appliedIndex);
+  }
+
   /** Committed, as far as this replica has heard. */
   get knownCommitIndex(): LogIndex {
     return Math.max(this.core.commitIndex, this.#reads.confirmedIndex) as LogIndex;

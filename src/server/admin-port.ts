@@ -62,13 +62,13 @@ function accessesOf(groups: ClusterGroups): readonly (RootAccess | ShardAccess)[
 }
 
 function groupHealth({ clock }: AdminPortOptions, access: RootAccess | ShardAccess): GroupHealth {
-  const { confirmedAtMs } = access.replica;
+  const { currentAtMs } = access.replica;
   return {
     group: access.group,
     isReplayed: isReplayed(access),
     awaitsSnapshot: access.replica.snapshots.isAwaited,
     leaderServerId: access.leaderServerId,
-    readIndexAgeMs: confirmedAtMs === undefined ? undefined : clock.nowMs() - confirmedAtMs,
+    readIndexAgeMs: currentAtMs === undefined ? undefined : clock.nowMs() - currentAtMs,
   };
 }
 

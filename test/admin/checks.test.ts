@@ -52,7 +52,7 @@ test("a server without a quorum is alive and not ready, with the reason", () => 
   expect(failures(livenessChecks(lost))).toEqual({});
   expect(failures(readinessChecks(lost))).toEqual({
     leader: "group 0 has no leader",
-    "read-index": "group 0 last confirmed a read 3.0 s ago (no quorum?)",
+    "read-index": "group 0 was last current 3.0 s ago (no quorum, or a disk that hangs?)",
   });
 });
 

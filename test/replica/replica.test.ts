@@ -210,7 +210,7 @@ test("a read waits until its index is applied here, up to its deadline", async (
     readId: request.readId,
     readIndex: 3 as LogIndex,
   });
-  expect(lone.replica.confirmedAtMs).toBe(sentAtMs);
+  expect([lone.replica.confirmedAtMs, lone.replica.currentAtMs]).toEqual([sentAtMs, undefined]);
   expect(lone.replica.knownCommitIndex).toBe(3);
   expect(waiting.value).toBeUndefined();
   await lone.ticks(3);
@@ -220,6 +220,7 @@ test("a read waits until its index is applied here, up to its deadline", async (
   expect(waiting.value).toBeUndefined();
   await lone.follow([], { term: 1, prev: [3, 1], commit: 3 });
   expect(waiting.value).toBe("ready");
+  expect(lone.replica.currentAtMs).toBe(sentAtMs);
 });
 
 test("Expire is proposed by a ready leader when something is due, and one at a time (law 9)", async () => {

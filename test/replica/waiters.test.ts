@@ -117,6 +117,25 @@ test("in any order of waiting and applying, each goes at the first index that re
   }
 });
 
+test("a replica is current as of the youngest batch whose index it has applied", () => {
+  const reads = new ReadBatches(Prng.fromSeed(1));
+  const confirm = (sentAtMs: number, readIndex: number): void => {
+    reads.join({ deadlineMs: at(1_000), settle: () => {} });
+    reads.confirmed(reads.take(at(sentAtMs)), index(readIndex));
+  };
+  confirm(10, 5);
+  confirm(20, 6);
+  confirm(30, 7);
+  confirm(40, 8);
+  expect(reads.currentAtMs(index(4))).toBeUndefined();
+  // It goes on applying, and never gets to the end.
+  expect(reads.currentAtMs(index(5))).toBe(10);
+  confirm(50, 9);
+  expect(reads.currentAtMs(index(8))).toBe(40);
+  expect(reads.currentAtMs(index(8))).toBe(40);
+  expect(reads.currentAtMs(index(9))).toBe(50);
+});
+
 test("a batch is closed when it is taken, and each reader is answered once", () => {
   const reads = new ReadBatches(Prng.fromSeed(1));
   const answers: string[] = [];
@@ -139,6 +158,8 @@ test("a batch is closed when it is taken, and each reader is answered once", () 
   expect(answers).toEqual(["b: deadlineExceeded", "c: 8"]);
   reads.confirmed(first, index(7));
   expect([reads.confirmedAtMs, reads.confirmedIndex]).toEqual([20, 8]);
+  expect(reads.currentAtMs(index(6))).toBeUndefined();
+  expect(reads.currentAtMs(index(8))).toBe(20);
   reads.refused(first, "leaderChanged");
   reads.failAll();
   expect(answers.slice(2)).toEqual(["a: 7", "d: deadlineExceeded"]);

@@ -23,7 +23,7 @@ export interface WatchOptions {
   /** How long the start of a watch may wait for the keyspace, or for a token of the future. */
   readonly startTimeoutMs: number;
   readonly frameBytesMax: number;
-  /** A replica that no leader has confirmed for so long ends its streams. */
+  /** A replica that has not been current for so long ends its streams. */
   readonly cutOffMs: number;
   /** Streams that are open, for metrics. */
   readonly onOpen: () => void;
@@ -109,8 +109,8 @@ async function* changes(
     }
     if (frame === undefined) {
       const nowMs = clock.nowMs();
-      const confirmedAtMs = shard.access.replica.confirmedAtMs ?? openedAtMs;
-      const trustedMs = confirmedAtMs + options.cutOffMs - nowMs;
+      const currentAtMs = shard.access.replica.currentAtMs ?? openedAtMs;
+      const trustedMs = currentAtMs + options.cutOffMs - nowMs;
       if (trustedMs <= 0) {
         yield failed(cutOff(shard));
         return;

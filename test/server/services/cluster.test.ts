@@ -62,7 +62,7 @@ test("a server that is cut off is live, not ready with the reason, and ready aga
     await cluster.clock.advance(4_000);
     const found = problems(readinessChecks(port.health()));
     expect(found["leader"]).toBe("group 0 has no leader, group 1 has no leader");
-    expect(found["read-index"]).toMatch(/group 1 last confirmed a read \d\.\d s ago/);
+    expect(found["read-index"]).toMatch(/group 1 was last current \d\.\d s ago/);
     expect(problems(livenessChecks(port.health()))).toEqual({});
     for (const id of others(cluster, cutOff)) expect(isReady(portOf(cluster, id))).toBe(true);
     cluster.rejoin(cutOff);

@@ -239,6 +239,20 @@ test("a watch at a server that is cut off ends with TRANSIENT, and resumes elsew
   }
 });
 
+test("a watch at a server whose disk hangs ends as well, though it hears its leader", async () => {
+  const cluster = await clusterWith(LETTERS);
+  const { leader, follower } = await followerAndLeader(cluster);
+  const watcher = new WatchTable(cluster);
+  watcher.attach(follower);
+  await watcher.take();
+  cluster.setSyncMs(follower, 1e9);
+  await join(cluster, leader, "n1");
+  const startMs = cluster.clock.nowMs();
+  await expect(watcher.reach(Number.MAX_SAFE_INTEGER as Revision)).rejects.toThrow(/cut off/);
+  expect(cluster.clock.nowMs() - startMs).toBeLessThanOrEqual(3_000);
+  await watcher.detach();
+});
+
 test("an election does not end watches", async () => {
   const cluster = await clusterWith();
   const { leader } = await followerAndLeader(cluster);
