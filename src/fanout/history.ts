@@ -55,7 +55,8 @@ export class EventHistory {
     if (events.length === 0) return;
     let changeCount = 0;
     for (const event of events) changeCount += event.changes.length;
-    this.#entries.push({ revision, events, changeCount });
+    // A copy: without the room that the entry's own array has for more.
+    this.#entries.push({ revision, events: events.slice(), changeCount });
     this.#changeCount += changeCount;
     this.#trim();
   }

@@ -146,8 +146,12 @@ export class EntryScope {
     this.timeMs = timeMs;
   }
 
+  /**
+   * The changes are copied: events are kept for a long time, and an array that has grown step by
+   * step, as this one may go on to do, has room for sixteen more.
+   */
   emit(cause: ShardEvent["cause"], keyspaceId: number, changes: readonly RecordChange[]): void {
-    if (changes.length > 0) this.events.push({ cause, keyspaceId, changes });
+    if (changes.length > 0) this.events.push({ cause, keyspaceId, changes: changes.slice() });
   }
 }
 

@@ -39,7 +39,7 @@ const DISK_BYTES_MAX = 256 * 2 ** 20;
  * Per server. The code, the log, and the watch history with its 100,000 changes, which is full at
  * half of the long form: from there on it must not grow.
  */
-const MEMORY_BYTES_MAX = 512 * 2 ** 20;
+const MEMORY_BYTES_MAX = 640 * 2 ** 20;
 const MEMORY_GROWTH_BYTES_MAX = 128 * 2 ** 20;
 /** From the kill on, with a start of the process, until the server has caught up. */
 const RESTART_MS_MAX = 5_000;
