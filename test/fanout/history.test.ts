@@ -101,3 +101,11 @@ test("a state is never replaced by an earlier one or by itself", () => {
     expect(() => history.reset(at(revision))).toThrow("a state is replaced by a later one");
   }
 });
+
+test("what is kept is the history's own, not the list that an entry may go on to fill", () => {
+  const history = new EventHistory({ start: at(0), changesMax: 10, revisionsMax: 10 });
+  const emitted = events(1);
+  history.add(at(1), emitted);
+  emitted.push(...events(1));
+  expect([...history.after(at(0))].map(({ events: kept }) => kept.length)).toEqual([1]);
+});

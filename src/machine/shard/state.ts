@@ -147,8 +147,8 @@ export class EntryScope {
   }
 
   /**
-   * The changes are copied: events are kept for a long time, and an array that has grown step by
-   * step, as this one may go on to do, has room for sixteen more.
+   * The changes are copied: events are kept for a long time, and an array that was filled one by
+   * one has room for sixteen more.
    */
   emit(cause: ShardEvent["cause"], keyspaceId: number, changes: readonly RecordChange[]): void {
     if (changes.length > 0) this.events.push({ cause, keyspaceId, changes: changes.slice() });

@@ -77,8 +77,8 @@ const GIB = 1_073_741_824;
 /**
  * What holds when no source says anything. Elections after 0.6 to 1.2 s. A restart replays at most
  * the entries of one checkpoint interval, and memory holds as many beside the trailing ones. While
- * states are smaller than 4 MiB that is 4 MiB: with the smallest entries (each renewal in them has
- * a dozen bytes) one to two seconds' work, and a checkpoint is a small fraction of that.
+ * states are smaller than 4 MiB that is 4 MiB: one to two seconds' work if all of it are renewals
+ * and single grants, the smallest there are. A checkpoint is a small fraction of that.
  */
 export const CONFIG_DEFAULTS = {
   server: {},
