@@ -19,10 +19,12 @@ import { SENT_AGAIN } from "../../sent-again.ts";
 const REQUESTS = Number(process.env["SOAK_REQUESTS"] ?? 10_000);
 /** The short form compacts as often as the long one does with the usual bounds. */
 const STORAGE = { checkpointBytesMin: 16_384, logTrailingBytes: 16_384 };
-const CONFIG = REQUESTS < 100_000 ? { storage: STORAGE } : {};
+const IS_SHORT = REQUESTS < 100_000;
+const CONFIG = IS_SHORT ? { storage: STORAGE } : {};
 const SHARD = 1 as never;
 const KEYSPACE = "long";
-const RANGES = 2_000;
+/** The next checkpoint waits for as much log as the last one's file has: a small state, then. */
+const RANGES = IS_SHORT ? 500 : 2_000;
 const OWNERS = 100;
 /** In flight from each kind of client. */
 const RENEWERS = 128;
