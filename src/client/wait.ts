@@ -16,7 +16,7 @@ const abortWaiters = new WeakMap<AbortSignal, AbortWaiters>();
  * Runs when the signal is aborted, unless the answer is called before. A signal gets one listener,
  * however many calls wait for it: from the eleventh on Node would warn of a leak.
  */
-function onAbort(signal: AbortSignal, run: () => void): () => void {
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
   const { runs, runAll } = abortWaiters.get(signal) ?? waitersOf(signal);
   const own = (): void => run();
   runs.add(own);

@@ -18,6 +18,10 @@ export interface GroupContext {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly prng: Prng;
+  /**
+   * Nothing is asked of the directory any more, in no group: the seat stops, or another process is
+   * this incarnation and may hold what this one would renew, accept or give up (law 13).
+   */
   readonly stopped: AbortSignal;
   readonly emit: (event: TimelessSeatEvent) => void;
   /** The seat can't go on; aborts `stopped`. */

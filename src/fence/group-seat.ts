@@ -4,12 +4,15 @@
  * (hand-over.ts); none waits for the others or for the watch. After every await the world is looked
  * at anew.
  *
- * What a stop means: `stopped` is aborted, and from then on nothing here acts or serves.
+ * What an end means: from `stopped` on nothing here asks anything of the directory, from `ended` on
+ * nothing is served either. Between them what is held is served to its deadlines.
  */
 
 import type { MonotonicMs, Revision } from "../base/brands.ts";
-import { CoordinationError } from "../client/errors.ts";
-import type { RangeEpoch, Refusal, WatchFrame } from "../wire/api.ts";
+import { CoordinationError, localRefusal } from "../client/errors.ts";
+import { onAbort } from "../client/wait.ts";
+import type { RangeEpoch, WatchFrame } from "../wire/api.ts";
+import type { Reason } from "../wire/errors.ts";
 import type { EpochMemory } from "./epochs.ts";
 import { HandOvers } from "./hand-over.ts";
 import type { Hold } from "./hold.ts";
@@ -24,6 +27,8 @@ import { WorkInHand } from "./work.ts";
 const WATCH_LAG_MS = 1_000;
 
 export interface GroupSeatContext extends SessionContext {
+  /** Nothing is served any more. */
+  readonly ended: AbortSignal;
   readonly epochs: EpochMemory;
   /** How long what was admitted may take to end when a range is handed over. */
   readonly drainMs: number;
@@ -50,22 +55,33 @@ export class GroupSeat {
     });
     this.#takeOver = new TakeOver(context, this.keeper, {
       step: (input) => void this.#step(input),
-      mayAccept: () => !this.#session.isClosed,
       onAccepted: () => this.#session.wake(),
       onNoSession: () => this.#session.wake(),
     });
     this.#handOvers = new HandOvers(context, this.keeper, this.work, {
       step: (input) => void this.#step(input),
       onKept: () => this.#session.wake(),
-      mayGiveUp: () => this.#session.whyKept() === undefined,
+      mayGiveUp: () => this.#session.isRenewed,
+    });
+    onAbort(context.ended, () => {
+      this.#cancelClock?.();
+      this.#cancelMending?.();
     });
   }
 
-  /** Runs until stopped. Rejects only for a bug. */
+  /** Runs until nothing is asked of the directory any more. Rejects only for a bug. */
   async run(): Promise<void> {
     await Promise.all([this.#session.run(), this.#takeOver.run(), this.#handOvers.run()]);
-    this.#cancelClock?.();
-    this.#cancelMending?.();
+  }
+
+  /** Until the last deadline of what is held; 0: nothing is. */
+  longestRestMs(): number {
+    return this.#session.longestRestMs();
+  }
+
+  /** Deadlines may have passed. */
+  onTime(): void {
+    this.#step({ kind: "clock" });
   }
 
   onFrame(frame: WatchFrame): void {
@@ -88,14 +104,18 @@ export class GroupSeat {
   }
 
   /**
-   * Tells the directory, if it may be told: the session may have been closed since. What can't be
-   * told runs out, because renewals except it.
+   * Tells the directory, for as long as it may be told. What can't be told runs out, because
+   * renewals except it.
    */
   async giveUp(ranges: readonly RangeEpoch[]): Promise<void> {
-    const { client, owner, group, stopped } = this.#with;
+    const { client, ended, owner, group, stopped } = this.#with;
     for (let from = 0; from < ranges.length; from += RANGES_PER_CALL) {
-      const refusal = this.#session.whyKept();
-      if (refusal !== undefined) throw refusedHere(refusal);
+      if (stopped.aborted && !ended.aborted) {
+        throw refusedHere("SESSION_CLOSED", "another process is this incarnation");
+      }
+      if (!this.#session.isRenewed) {
+        throw refusedHere("TRANSIENT", "this process has not renewed yet");
+      }
       const some = ranges.slice(from, from + RANGES_PER_CALL);
       await client.ownership.release({ owner, group, ranges: some }, { signal: stopped });
     }
@@ -166,15 +186,14 @@ export class GroupSeat {
     this.#cancelClock?.();
     this.#cancelClock = undefined;
     const nextMs = this.keeper.nextChangeMs();
-    if (nextMs === undefined || this.#with.stopped.aborted) return;
-    this.#cancelClock = this.#with.timers.after(Math.max(0, nextMs - nowMs), () => {
-      this.#step({ kind: "clock" });
-    });
+    if (nextMs === undefined || this.#with.ended.aborted) return;
+    this.#cancelClock = this.#with.timers.after(Math.max(0, nextMs - nowMs), () => this.onTime());
   }
 }
 
-/** Of a call that was not even tried. */
-function refusedHere(refusal: Refusal): CoordinationError {
+/** Of a release that was not even tried. */
+function refusedHere(reason: Reason, why: string): CoordinationError {
+  const refusal = localRefusal(reason, `${why}; the leases run out`);
   const failure = { refusal, outcome: "notApplied", attempts: [], requestId: undefined } as const;
   return new CoordinationError(failure);
 }

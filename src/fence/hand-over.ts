@@ -34,7 +34,7 @@ export interface HandOverEvents {
   step(input: TimelessLeaseInput): void;
   /** A range is served here again: its lease may have missed some renewals. */
   onKept(): void;
-  /** Whether anything may be given up now; asked again at every step. */
+  /** Whether anything may be given up yet; asked again at every step. */
   mayGiveUp(): boolean;
 }
 

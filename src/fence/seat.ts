@@ -124,6 +124,8 @@ export class Seat {
   readonly #groups: readonly GroupSeat[];
   readonly #queue = new SeatEventQueue();
   readonly #stopping = new AbortController();
+  /** Aborted with that, or when another process turns out to be this incarnation. */
+  readonly #acting: LinkedAbort = linkAborts(this.#stopping.signal);
   /** The present watch, to be begun anew. */
   #watching: LinkedAbort | undefined;
   readonly #guardWorld: GuardWorld;
@@ -137,21 +139,32 @@ export class Seat {
     this.incarnation = registered.incarnation;
     this.#prng = options.prng ?? Prng.fromSeed(crc32c(utf8ToBytes(nodeId)));
     const owner: Owner = { nodeId, incarnation: registered.incarnation };
-    const stopped = this.#stopping.signal;
+    const ended = this.#stopping.signal;
+    const stopped = this.#acting.signal;
     const emit = (event: TimelessSeatEvent): void => this.#emit(event);
     const refreshView = (): void => this.#watching?.abort();
     const fail = (reason: Reason, message: string): void => this.#stop(reason, message);
-    const voidProof = options.voidProof ?? (() => Promise.resolve());
+    const onCopied = (message: string): Promise<void> => this.#runOut(message);
     this.#groups = registered.shardGroups.map((group) => {
       const prng = this.#prng.clone();
-      const world = { client, clock, timers, prng, epochs, freshNonce, drainMs, voidProof };
-      return new GroupSeat({ ...world, owner, group, stopped, emit, refreshView, fail });
+      const world = { client, clock, timers, prng, epochs, freshNonce, drainMs };
+      const signals = { stopped, ended };
+      return new GroupSeat({
+        ...world,
+        ...signals,
+        owner,
+        group,
+        emit,
+        refreshView,
+        fail,
+        onCopied,
+      });
     });
     this.#guardWorld = {
       clock,
       epochs,
       groups: this.#groups,
-      isOpen: () => !stopped.aborted,
+      isOpen: () => !ended.aborted,
     };
     const { incarnation, predecessor, proven, shardGroups } = registered;
     const registration = { incarnation, predecessor, proven, groups: shardGroups };
@@ -262,6 +275,32 @@ export class Seat {
         watching.release();
       }
     }
+  }
+
+  /**
+   * Another process is this incarnation, one of the groups has said. In no group is anything asked
+   * any more: what one process gives up the other may serve (law 13). What is held is served to its
+   * deadlines, because the groups keep it for both until then; and then this process is of no more
+   * use.
+   */
+  async #runOut(message: string): Promise<void> {
+    if (this.#acting.signal.aborted) return;
+    this.#acting.abort();
+    const { timers, voidProof } = this.#options;
+    const { signal } = this.#stopping;
+    let whyNot = "";
+    try {
+      await voidProof?.();
+    } catch (error) {
+      whyNot = `; its proof stays (${String(error)}): let the leases end before a restart`;
+    }
+    for (;;) {
+      const restMs = Math.max(0, ...this.#groups.map((group) => group.longestRestMs()));
+      if (restMs === 0 || signal.aborted) break;
+      await sleep(timers, restMs, signal);
+    }
+    for (const group of this.#groups) group.onTime();
+    this.#stop("SESSION_CLOSED", message + whyNot);
   }
 
   #emit(event: TimelessSeatEvent): void {

@@ -1,14 +1,13 @@
 /**
- * A seat's session in one group: opened, renewed, opened again when it has ended, and run out when
- * the group has closed it because two processes are this incarnation (law 13). Waits for nothing
- * but the directory's answers and its own clock.
+ * A seat's session in one group: opened, renewed, opened again when it has ended, and left when the
+ * group has closed it because two processes are this incarnation (law 13). Waits for nothing but
+ * the directory's answers and its own clock.
  */
 
 import type { MonotonicMs, Revision } from "../base/brands.ts";
 import { Backoff } from "../client/backoff.ts";
-import { asCoordinationError, type CoordinationError, localRefusal } from "../client/errors.ts";
+import { asCoordinationError, type CoordinationError } from "../client/errors.ts";
 import { sleep, Waker } from "../client/wait.ts";
-import type { Refusal } from "../wire/api.ts";
 import type { Reason } from "../wire/errors.ts";
 import type { GroupContext } from "./group-context.ts";
 import type { LeaseKeeper } from "./lease.ts";
@@ -23,7 +22,6 @@ const CALL_DEADLINE_MS = 5_000;
 /** With these no other attempt of this process can succeed. */
 const FATAL: ReadonlySet<Reason> = new Set([
   "STALE_INCARNATION",
-  "SESSION_CLOSED",
   "NODE_ID_TAKEN",
   "DENIED",
   "INVALID",
@@ -33,8 +31,11 @@ const FATAL: ReadonlySet<Reason> = new Set([
 export interface SessionContext extends GroupContext {
   /** Fresh random numbers below 2^53; see {@link SeatOptions}. */
   readonly freshNonce: () => number;
-  /** See {@link SeatOptions}. */
-  readonly voidProof: () => Promise<void>;
+  /**
+   * Another process is this incarnation, said this group: aborts `stopped` in all groups. Resolves
+   * when nothing is held in any of them.
+   */
+  readonly onCopied: (message: string) => Promise<void>;
   /** Begins the watch anew, with a snapshot, at another server. */
   readonly refreshView: () => void;
 }
@@ -50,7 +51,13 @@ export interface SessionEvents {
 type RenewOutcome =
   | { readonly kind: "next"; readonly nextMs: number }
   | { readonly kind: "sessionOver" }
-  | { readonly kind: "closed"; readonly message: string };
+  | ClosedOutcome;
+
+/** Another process is this incarnation. */
+interface ClosedOutcome {
+  readonly kind: "closed";
+  readonly message: string;
+}
 
 export class GroupSession {
   readonly #with: SessionContext;
@@ -61,9 +68,7 @@ export class GroupSession {
   readonly #line: RenewalLine;
   /** A renewal had no view to send, or one that was too old: this old. */
   #awaitsView = false;
-  /** A renewal of this process has been answered. */
   #isRenewed = false;
-  #isClosed = false;
   #tooOldAsOf: Revision | undefined;
 
   constructor(context: SessionContext, keeper: LeaseKeeper, events: SessionEvents) {
@@ -74,21 +79,12 @@ export class GroupSession {
     this.#line = new RenewalLine(context.freshNonce);
   }
 
-  /** Two processes are this incarnation: nothing more is renewed, taken over or given up. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /**
-   * Why nothing may be given up now; undefined if it may. Another process of this incarnation may
-   * hold what this one has never had a deadline for, or has no more, and must not lose it (law 13).
+   * A renewal of this process has been answered. Before that another process of this incarnation
+   * may hold what this one has never had a deadline for, and must not lose it (law 13).
    */
-  whyKept(): Refusal | undefined {
-    if (this.#isClosed) {
-      return localRefusal("SESSION_CLOSED", "another process is this incarnation; leases run out");
-    }
-    if (this.#isRenewed) return undefined;
-    return localRefusal("TRANSIENT", "this process has not renewed yet; leases run out");
+  get isRenewed(): boolean {
+    return this.#isRenewed;
   }
 
   /** Renews now, instead of when the interval is over. */
@@ -107,42 +103,52 @@ export class GroupSession {
     return rests.length === 0 ? undefined : Math.min(...rests);
   }
 
-  /** Runs until stopped, or until everything has run out after the session was closed. */
+  /** Until the last deadline; 0: nothing is held. */
+  longestRestMs(): number {
+    return Math.max(0, ...this.#rests());
+  }
+
+  /** Runs until stopped; and if this group was the first to tell of a copy, until all runs out. */
   async run(): Promise<void> {
-    const { stopped } = this.#with;
+    const { emit, group, onCopied, stopped } = this.#with;
     while (!stopped.aborted) {
-      const end = (await this.#open()) ? await this.#renewWhileOpen() : undefined;
-      if (end?.kind === "closed") return this.#runOut(end.message);
+      const opened = await this.#open();
+      const end = opened === "open" ? await this.#renewWhileOpen() : opened;
+      if (end?.kind !== "closed") continue;
+      const { message } = end;
+      emit({ kind: "sessionClosed", group, message, remainingMs: this.longestRestMs() });
+      return onCopied(message);
     }
   }
 
-  /** One attempt. An earlier process's leases, or an absent directory, are waited for. */
-  async #open(): Promise<boolean> {
+  /**
+   * One attempt. An earlier process's leases, or an absent directory, are waited for; then
+   * undefined.
+   */
+  async #open(): Promise<"open" | ClosedOutcome | undefined> {
     const { client, owner, group, stopped, timers, emit, fail } = this.#with;
     try {
       const answer = await client.ownership.openSession(
         { owner, group },
         { deadlineMs: CALL_DEADLINE_MS, signal: stopped },
       );
-      if (stopped.aborted) return false;
+      if (stopped.aborted) return undefined;
       this.#backoff.reset();
       const { alreadyOpen, durations, header } = answer;
       const { revision } = header;
       emit({ kind: "sessionOpened", group, revision, alreadyOpen });
       this.#on.step({ kind: "sessionOpened", durations });
       this.#on.onOpened();
-      return true;
+      return "open";
     } catch (error) {
       const failure = asCoordinationError(error);
-      if (stopped.aborted) return false;
+      if (stopped.aborted) return undefined;
       emit(refusedEvent("openSession", failure, group));
       const { message, reason, refusal } = failure;
-      if (FATAL.has(reason)) {
-        fail(reason, message);
-        return false;
-      }
-      await sleep(timers, this.#backoff.nextMs(refusal.retryAfterMs), stopped);
-      return false;
+      if (reason === "SESSION_CLOSED") return { kind: "closed", message };
+      if (FATAL.has(reason)) fail(reason, message);
+      else await sleep(timers, this.#backoff.nextMs(refusal.retryAfterMs), stopped);
+      return undefined;
     }
   }
 
@@ -227,29 +233,6 @@ export class GroupSession {
     if (!this.#awaitsView) return sent;
     this.#on.onViewNeeded(((this.#tooOldAsOf ?? 0) + 1) as Revision);
     return undefined;
-  }
-
-  /**
-   * Another process is this incarnation. What is held is served to its deadlines, because the group
-   * keeps it for both until then; and then this process is of no more use.
-   */
-  async #runOut(message: string): Promise<void> {
-    const { emit, fail, group, stopped, timers } = this.#with;
-    this.#isClosed = true;
-    emit({ kind: "sessionClosed", group, message, remainingMs: Math.max(0, ...this.#rests()) });
-    let whyNot = "";
-    try {
-      await this.#with.voidProof();
-    } catch (error) {
-      whyNot = `; its proof stays (${String(error)}): let the leases end before a restart`;
-    }
-    for (;;) {
-      const restMs = Math.max(0, ...this.#rests());
-      if (restMs === 0 || stopped.aborted) break;
-      await sleep(timers, restMs, stopped);
-    }
-    this.#on.step({ kind: "clock" });
-    fail("SESSION_CLOSED", message + whyNot);
   }
 
   /** Until each deadline; negative: since when it is over. */

@@ -29,8 +29,6 @@ export interface TakeOverContext extends GroupContext {
 
 export interface TakeOverEvents {
   step(input: TimelessLeaseInput): void;
-  /** Whether anything may be accepted now; asked again after every wait. */
-  mayAccept(): boolean;
   /** Something was accepted: it needs a deadline. */
   onAccepted(): void;
   /** The group knows no session of ours. */
@@ -74,7 +72,6 @@ export class TakeOver {
   }
 
   #due(): readonly Hold[] {
-    if (!this.#events.mayAccept()) return [];
     return this.#keeper
       .holds()
       .filter((hold) => !hold.accepted && this.#isTrusted(hold))
@@ -113,7 +110,7 @@ export class TakeOver {
       const { rangeId } = record.descriptor;
       return this.#keeper.hold(rangeId)?.epoch === epoch ? [{ rangeId, epoch }] : [];
     });
-    if (stopped.aborted || ranges.length === 0 || !this.#events.mayAccept()) return true;
+    if (stopped.aborted || ranges.length === 0) return true;
     try {
       const answer = await client.ownership.accept(
         { owner, group, ranges },

@@ -4,7 +4,7 @@ import { utf8ToBytes } from "../../src/base/bytes.ts";
 import type * as api from "../../src/wire/api.ts";
 import type { GroupId } from "../../src/base/brands.ts";
 import { ok } from "../../src/base/result.ts";
-import { errorOf, header, record, refuse, snapshotFrame } from "../client/support.ts";
+import { type Answer, errorOf, header, record, refuse, snapshotFrame } from "../client/support.ts";
 import { ADDRESSES, FakeDirectory, holding } from "./fake-directory.ts";
 import { LEASE_MS } from "./service-model.ts";
 
@@ -17,6 +17,22 @@ function renewedByCopy(directory: FakeDirectory): void {
     method === "renew"
       ? refuse("LATE_COPY", { metadata: { last_sequence: String(pair.sequence + 1) } })
       : undefined;
+}
+
+/** What a directory with two shard groups says to a registration; undefined to anything else. */
+function inTwoGroups(method: string): Answer | undefined {
+  if (method !== "register") return undefined;
+  const answer = { incarnation: 1, predecessor: undefined, proven: false, replayed: false };
+  return ok({ header: header({ group: 0, revision: 5 }), ...answer, shardGroups: [1, 2] });
+}
+
+/** The watch shows the second group, with these ranges. */
+async function showSecondGroup(
+  directory: FakeDirectory,
+  ranges: readonly ReturnType<typeof record>[],
+): Promise<void> {
+  const fields = { header: header({ group: 2 as GroupId, revision: 12 }) };
+  await directory.act(() => void directory.model.frames.push(snapshotFrame(12, ranges, fields)));
 }
 
 function passed(directory: FakeDirectory, ms: number): Promise<void> {
@@ -75,13 +91,65 @@ test("a copied seat that can't void its proof says so when it stops", async () =
   expect(last?.kind === "stopped" && last.message).toContain("the disk is full");
 });
 
-test("a closed incarnation that would open its session again stops at once (law 13)", async () => {
+test("a closed incarnation that would open its session again stops, and voids its proof", async () => {
   const directory = new FakeDirectory();
   directory.override = (method) =>
     method === "openSession" ? refuse("SESSION_CLOSED") : undefined;
-  await directory.seat();
+  let isVoided = false;
+  const voidProof = (): Promise<void> => {
+    isVoided = true;
+    return Promise.resolve();
+  };
+  await directory.seat({ voidProof });
   await directory.pass(100);
   expect(directory.events.at(-1)).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
+  expect(isVoided).toBe(true);
+});
+
+test("what one group says of a copy holds in all: nothing is asked of them, all is served out", async () => {
+  const directory = new FakeDirectory();
+  let isClosed = false;
+  directory.override = (method, request: api.RenewRequest) => {
+    if (method === "renew" && request.group === 2 && isClosed) return refuse("SESSION_CLOSED");
+    return inTwoGroups(method);
+  };
+  const seat = await directory.seat();
+  await directory.clock.settle();
+  await directory.grant(0);
+  await showSecondGroup(directory, []);
+  await directory.pass(500);
+  isClosed = true;
+  while (!directory.kinds().includes("sessionClosed")) await directory.pass(100);
+  expect(seat.isHeld("k", KEY_0)).toBe(true);
+  const asked = directory.network.calls.length;
+  await directory.grant(1);
+  expect(await errorOf(seat.release(["r0"]))).toMatchObject({ reason: "SESSION_CLOSED" });
+  await directory.clock.advance(LEASE_MS);
+  expect(directory.network.calls).toHaveLength(asked);
+  expect(directory.events.at(-1)).toMatchObject({ kind: "stopped", reason: "SESSION_CLOSED" });
+});
+
+test("a release under way ends when the session turns out to be another's, too (law 13)", async () => {
+  const { directory, seat } = await holding();
+  await directory.grant(1);
+  await directory.pass(100);
+  let isCopied = false;
+  const releasedAfter: boolean[] = [];
+  directory.override = (method, { pair }: api.RenewRequest) => {
+    if (method === "release") {
+      releasedAfter.push(directory.kinds().includes("sessionClosed"));
+      return refuse("TRANSIENT");
+    }
+    const metadata = { last_sequence: String((pair?.sequence ?? 0) + 1) };
+    return method === "renew" && isCopied ? refuse("LATE_COPY", { metadata }) : undefined;
+  };
+  const releasing = errorOf(seat.release(["r0"]));
+  isCopied = true;
+  await directory.pass(1_600);
+  await releasing;
+  expect(directory.kinds()).toContain("sessionClosed");
+  expect(releasedAfter.length).toBeGreaterThan(0);
+  expect(releasedAfter).not.toContain(true);
 });
 
 test("a seat stops when the group has applied a renewal that it never sent (law 13)", async () => {
@@ -161,20 +229,15 @@ test("a group that may not be told keeps no other from being told", async () => 
   const directory = new FakeDirectory();
   let failures = ADDRESSES.length;
   directory.override = (method, request: api.RenewRequest) => {
-    if (method === "register") {
-      const head = header({ group: 0, revision: 5 });
-      const answer = { incarnation: 1, predecessor: undefined, proven: false };
-      return ok({ header: head, ...answer, shardGroups: [1, 2], replayed: false });
-    }
     if (method === "release" && failures-- > 0) return refuse("TRANSIENT");
-    return method !== "release" && request.group === 2 ? refuse("TRANSIENT") : undefined;
+    if (method !== "release" && request.group === 2) return refuse("TRANSIENT");
+    return inTwoGroups(method);
   };
   const seat = await directory.seat();
   await directory.clock.settle();
   await directory.grant(0);
   const theirs = record({ id: "r9", start: "m", epoch: 3, node: "n1", group: 2 });
-  const fields = { header: header({ group: 2 as GroupId, revision: 12 }) };
-  await directory.act(() => void directory.model.frames.push(snapshotFrame(12, [theirs], fields)));
+  await showSecondGroup(directory, [theirs]);
   expect(seat.holds().map(({ group }) => group)).toEqual([1, 2]);
   const closing = seat.close({ release: true });
   await directory.clock.advance(1_000);
