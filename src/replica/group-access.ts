@@ -196,13 +196,16 @@ export class GroupAccess<Request, Answer, Event> {
     const { forwarder, clock } = this.#options;
     if (to !== leader) {
       const answer = await forwarder.forward(to, { ...call, mayRelay: true });
-      this.#relays.onRelayed(to, answer.kind === "applied");
+      const wasAnswered = answer.kind === "applied" || answer.reason === "overloaded";
+      this.#relays.onRelayed(to, wasAnswered, clock.nowMs());
       return answer;
     }
     const answer = await forwarder.forward(to, call);
-    const isMissed = answer.kind === "failed" && answer.reason === "unreachable";
-    if (isMissed) this.#relays.onLeaderMissed(leader, clock.nowMs());
-    else this.#relays.onLeaderReached();
+    // Of one that is the leader no more it says nothing.
+    if (this.leaderServerId !== leader) return answer;
+    const contact = contactBy(answer);
+    if (contact === "missed") this.#relays.onLeaderMissed(leader, clock.nowMs());
+    else if (contact === "reached") this.#relays.onLeaderReached();
     return answer;
   }
 
@@ -244,6 +247,24 @@ export class GroupAccess<Request, Answer, Event> {
 
   #deadline(timeoutMs: number): MonotonicMs {
     return (this.#options.clock.nowMs() + timeoutMs) as MonotonicMs;
+  }
+}
+
+/** What an answer says of the way to the server that was asked; undefined: nothing. */
+function contactBy(answer: ForwardAnswer): "reached" | "missed" | undefined {
+  if (answer.kind === "applied") return "reached";
+  switch (answer.reason) {
+    case "notLeader":
+    case "leaderChanged":
+    case "overloaded":
+      return "reached";
+    case "unreachable":
+      return "missed";
+    case "deadlineExceeded":
+      // Without an effect for certain: nothing was sent.
+      return answer.outcome === "unknown" ? "missed" : undefined;
+    case "shuttingDown":
+      return undefined;
   }
 }
 

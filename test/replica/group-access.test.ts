@@ -87,6 +87,31 @@ test("overload is passed on: trying again at once would make it worse", async ()
   expect(forwarder.calls).toHaveLength(1);
 });
 
+test("a leader that answers nothing in time is reached through another server", async () => {
+  const { lone } = await follower([]);
+  const asked: number[] = [];
+  const forwarder: Forwarder = {
+    forward: (to, { timeoutMs }) => {
+      asked.push(to);
+      if (to === 2) {
+        return new Promise((resolve) => {
+          lone.clock.after(timeoutMs, () => resolve(failed("unknown", "deadlineExceeded")));
+        });
+      }
+      const result = new Uint8Array([5, 7]);
+      return Promise.resolve({ kind: "applied", index: 7 as LogIndex, result });
+    },
+  };
+  const access = accessOf(1 as ServerId, lone.replica, forwarder, lone.clock);
+  expect(access.leaderServerId).toBe(2);
+  for (let calls = 0; calls < 5; calls++) {
+    const outcome = watchOutcome(access.submit(add(1), 800));
+    await lone.clock.advance(900);
+    expect(outcome.value?.kind).toBe(calls < 3 ? "failed" : "applied");
+  }
+  expect(asked).toEqual([2, 2, 2, 3, 3]);
+});
+
 test("an answer that cannot be read leaves the outcome unknown: it was applied", async () => {
   const result = new Uint8Array([0xff]);
   const { lone, access } = await follower([{ kind: "applied", index: 7 as LogIndex, result }]);
