@@ -4,17 +4,10 @@ import { Durability } from "../../src/raft/durability.ts";
 import type { Persist } from "../../src/raft/output.ts";
 import { INITIAL_HARD_STATE, LOG_START } from "../../src/raft/types.ts";
 import { replica } from "./checked-core.ts";
+import { persistOf } from "./outputs.ts";
 
 function step(lastTerm: number, lastIndex: number): Persist {
-  return {
-    hardState: undefined,
-    truncateFrom: undefined,
-    base: undefined,
-    snapshot: undefined,
-    entries: [],
-    lastTerm: lastTerm as Term,
-    lastIndex: lastIndex as LogIndex,
-  };
+  return persistOf(lastIndex, { lastTerm: lastTerm as Term });
 }
 
 function durable(lastIndex: number): Durability {

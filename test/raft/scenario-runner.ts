@@ -153,7 +153,7 @@ export class ScenarioRunner {
     };
     const disks = new Map<ReplicaId, SimDisk>();
     for (const id of voters) {
-      const disk = new SimDisk((entry) => this.#checkers?.truncated(entry));
+      const disk = new SimDisk((entry, term) => this.#checkers?.truncated(entry, term));
       disks.set(id, disk);
       const config = raftConfig({ self: id, voters, ...limits });
       this.#replicas.push({ id, config, disk, core: undefined });

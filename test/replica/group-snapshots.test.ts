@@ -11,7 +11,7 @@ import { MemorySnapshotStore } from "../../src/testing/memory-snapshots.ts";
 import { VirtualClock } from "../../src/testing/virtual-clock.ts";
 import { add, CountingMachine } from "./counting-machine.ts";
 import { GROUP, QUIET } from "./lone-replica.ts";
-import { NOTHING, persistOf } from "./outputs.ts";
+import { NOTHING, persistOf } from "../raft/outputs.ts";
 import { at } from "./snapshot-support.ts";
 
 test("a checkpoint that the core has no use for is removed when the next one is durable", async () => {

@@ -6,7 +6,7 @@ import { Prng } from "../../src/base/prng.ts";
 import type { Outbound } from "../../src/raft/output.ts";
 import { OutputQueue } from "../../src/replica/output-queue.ts";
 import type { DurableStep } from "../../src/replica/ports.ts";
-import { NOTHING, persistOf } from "./outputs.ts";
+import { NOTHING, persistOf } from "../raft/outputs.ts";
 
 /** A message that names what it depends on. */
 function message(number: number): Outbound {

@@ -82,8 +82,8 @@ export class GroupProperties<Request, Answer, Event> {
     this.#committed.onRestart(server, commitIndex, (index) => core.entryAt(index as LogIndex));
   }
 
-  onCut(entries: readonly Entry[]): void {
-    this.#committed.onCut(entries);
+  onCut(entries: readonly Entry[], byTerm: number): void {
+    this.#committed.onCut(entries, byTerm);
   }
 
   #onCommitted(entry: Entry): void {

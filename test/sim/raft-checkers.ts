@@ -7,7 +7,7 @@
  */
 
 import { assert } from "../../src/base/assert.ts";
-import type { LogIndex, ReplicaId } from "../../src/base/brands.ts";
+import type { LogIndex, ReplicaId, Term } from "../../src/base/brands.ts";
 import type { RaftCore } from "../../src/raft/core.ts";
 import type { Outbound, Output } from "../../src/raft/output.ts";
 import { quorumSize } from "../../src/raft/quorum.ts";
@@ -126,12 +126,17 @@ export class RaftCheckers {
   }
 
   /**
-   * A disk has lost this entry for good. One that follows a leader of the past may, while a later
-   * leader commits it with others.
+   * A disk has lost this entry for good, by a step of this term. A replica that follows a leader of
+   * the past may lose it while a later leader commits it with others; none in that term or after.
    */
-  truncated(entry: Entry): void {
-    const isKept = !this.#committedSet.has(entry) || this.#isOnQuorum(entry);
-    assert(isKept, "R17: what is committed stays durable on a quorum");
+  truncated(entry: Entry, byTerm: Term): void {
+    if (!this.#committedSet.has(entry)) return;
+    assert(this.#isOnQuorum(entry), "R17: what is committed stays durable on a quorum");
+    const committedIn = this.#committedInTerm[entry.index - 1] ?? 0;
+    assert(
+      byTerm < committedIn,
+      "R17: nobody deletes what its own term or an earlier one committed",
+    );
   }
 
   readStarted(readId: number): void {

@@ -7,7 +7,7 @@
  */
 
 import { assert } from "../../src/base/assert.ts";
-import type { LogIndex } from "../../src/base/brands.ts";
+import type { LogIndex, Term } from "../../src/base/brands.ts";
 import { RaftLog } from "../../src/raft/log.ts";
 import type { Outbound, Persist } from "../../src/raft/output.ts";
 import {
@@ -34,9 +34,9 @@ export class SimDisk {
   readonly #pending: DiskStep[] = [];
   /** Steps of the write under way. */
   #writing = 0;
-  readonly #onTruncate: (entry: Entry) => void;
+  readonly #onTruncate: (entry: Entry, byTerm: Term) => void;
 
-  constructor(onTruncate: (entry: Entry) => void) {
+  constructor(onTruncate: (entry: Entry, byTerm: Term) => void) {
     this.#onTruncate = onTruncate;
   }
 
@@ -131,11 +131,12 @@ export class SimDisk {
     const { truncateFrom, base, snapshot, entries, hardState } = persist;
     const log = this.#log;
     if (truncateFrom !== undefined) {
+      const term = hardState?.term ?? this.#hardState.term;
       const cut = log.slice(truncateFrom, log.lastIndex);
       if (truncateFrom <= log.lastIndex) log.truncate(truncateFrom);
       for (const entry of cut) {
         // What a new base covers is not lost: its snapshot holds it.
-        if (base === undefined || entry.index > base.index) this.#onTruncate(entry);
+        if (base === undefined || entry.index > base.index) this.#onTruncate(entry, term);
       }
     }
     if (base !== undefined) {

@@ -75,7 +75,7 @@ export class RaftNetwork {
     const disks = new Map<ReplicaId, SimDisk>();
     this.replicas = Array.from({ length: mix.voters }, (_, at) => {
       const id = (at + 1) as ReplicaId;
-      const disk = new SimDisk((entry) => this.checkers.truncated(entry));
+      const disk = new SimDisk((entry, term) => this.checkers.truncated(entry, term));
       disks.set(id, disk);
       return newReplica(id, disk, mix.diskMsMax);
     });

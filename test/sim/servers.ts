@@ -374,9 +374,9 @@ export class SimServers {
       shape,
       world,
       rate,
-      onCut: (group, entries) => {
+      onCut: (group, entries, byTerm) => {
         const { root, shard } = this.#options.properties();
-        (group === ROOT ? root : shard).onCut(entries);
+        (group === ROOT ? root : shard).onCut(entries, byTerm);
       },
     });
   }

@@ -63,8 +63,8 @@ export interface NewSimServerOptions {
   readonly shape: Shape;
   readonly world: VirtualClock;
   readonly rate: number;
-  /** The disk has lost these entries by a truncation. */
-  readonly onCut: (group: GroupId, entries: readonly Entry[]) => void;
+  /** The disk has lost these entries by a truncation in a term. */
+  readonly onCut: (group: GroupId, entries: readonly Entry[], byTerm: number) => void;
 }
 
 /** One that was never started. */

@@ -76,10 +76,10 @@ export class StoreModel {
   #logs = new Map<GroupId, DurableLog>();
   /** Submitted and not called durable, oldest first. */
   #pending: DurableStep[] = [];
-  readonly #onCut: (group: GroupId, entries: readonly Entry[]) => void;
+  readonly #onCut: (group: GroupId, entries: readonly Entry[], byTerm: number) => void;
 
-  /** `onCut` is told of entries that the disk has lost by a truncation. */
-  constructor(onCut: (group: GroupId, entries: readonly Entry[]) => void) {
+  /** `onCut` is told of entries that the disk has lost by a truncation, and in which term. */
+  constructor(onCut: (group: GroupId, entries: readonly Entry[], byTerm: number) => void) {
     this.#onCut = onCut;
   }
 
@@ -147,8 +147,9 @@ export class StoreModel {
   }
 
   #keep(step: DurableStep): void {
-    const cut = this.durable(step.group).take(step);
-    if (cut.length > 0) this.#onCut(step.group, cut);
+    const log = this.durable(step.group);
+    const cut = log.take(step);
+    if (cut.length > 0) this.#onCut(step.group, cut, log.hardState.term);
   }
 }
 

@@ -81,8 +81,8 @@ export function openSession(
 
 /**
  * While one waits (it comes back after the time that it is told), the older keeps what it has and
- * is granted nothing more: grants to a dead process would keep its session, and the new one
- * waiting, for as long as they go on.
+ * gets what it was recorded for before, no more: grants to a dead process would keep its session,
+ * and the new one waiting, for as long as they go on.
  */
 function waitFor(state: ShardState, scope: EntryScope, present: Session): Refused {
   const waitMs = sessionRemainingMs(state, present);

@@ -55,14 +55,16 @@ export class CommittedChecker {
   }
 
   /**
-   * A disk has lost these by a truncation. One that follows a leader of the past may, while a later
-   * leader commits them with others.
+   * A disk has lost these by a truncation in this term. A replica that follows a leader of the past
+   * may lose them while a later leader commits them with others; none in that term or after.
    */
-  onCut(entries: readonly Entry[]): void {
-    for (const entry of entries) {
-      const { index, term } = entry;
-      const isKept = !this.#history.isCommitted(entry) || this.#copies(entry) >= this.#needed();
-      must(isKept, 5, `committed ${term}/${index} is no longer durable on a quorum`);
+  onCut(entries: readonly Entry[], byTerm: number): void {
+    const history = this.#history;
+    for (const entry of entries.filter((one) => history.isCommitted(one))) {
+      const what = `committed ${entry.term}/${entry.index}`;
+      must(this.#copies(entry) >= this.#needed(), 5, `${what} is not durable on a quorum any more`);
+      const committedIn = history.committedInTerm[entry.index - 1] ?? 0;
+      must(byTerm < committedIn, 5, `${what} of term ${committedIn} is cut off in term ${byTerm}`);
     }
   }
 

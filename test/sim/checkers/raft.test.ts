@@ -159,9 +159,11 @@ test("5: committed with too few copies, differently at two servers, or cut off a
   committed.onStep(commits({ server: 2 }));
   const other = [entry(1, 2, 0, new Uint8Array([1]))];
   expect(broken(() => committed.onStep(commits({ server: 2, log: other })))).toBe(5);
-  committed.onCut(log);
+  // By one that follows a leader of the past.
+  committed.onCut(log, leads.term - 1);
+  expect(broken(() => committed.onCut(log, leads.term))).toBe(5);
   copy.entries = [];
-  expect(broken(() => committed.onCut(log))).toBe(5);
+  expect(broken(() => committed.onCut(log, leads.term - 1))).toBe(5);
   const server = 3 as ServerId;
   expect(broken(() => committed.onRestart(server, 1, () => other[0]))).toBe(5);
   expect(broken(() => committed.onRestart(server, 2, () => undefined))).toBe(5);
