@@ -4,6 +4,7 @@ import { InvariantError } from "../base/assert.ts";
 import type { LoadedConfig } from "../server/config/load.ts";
 import { createServerLog, type ServerLog } from "../server/logging.ts";
 import type { StartServer } from "../server/running-server.ts";
+import { within } from "../server/system.ts";
 import type { CliContext } from "./context.ts";
 import { CliError, EXIT_BUG, failureLine, failureOf } from "./failure.ts";
 import { signalExitCode, StopSignals } from "./stop-signals.ts";
@@ -52,17 +53,6 @@ export async function runServeProcess(args: {
   if (!stopped) {
     throw new CliError({ message: `the server did not stop within ${STOP_TIMEOUT_MS} ms` });
   }
-}
-
-/** Whether `work` was done in time; a failure of it passes through. */
-async function within(timeoutMs: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timedOut = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
-  const isDone = await Promise.race([work.then(() => true), timedOut]);
-  clearTimeout(timer);
-  return isDone;
 }
 
 /** Resolves when a parent that holds a channel to us ends; never without such a parent. */

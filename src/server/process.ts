@@ -30,12 +30,15 @@ import { clusterFactsOf, createServerCore } from "./server-core.ts";
 import { HealthService } from "./services/health.ts";
 import { Drain } from "./services/news.ts";
 import { NOT_LEADER, type Serving, servingGroups, servingNothing, standingOf } from "./serving.ts";
-import { systemClock, systemTimers } from "./system.ts";
+import { systemClock, systemTimers, within } from "./system.ts";
 import { productVersion } from "./version.ts";
 
-/** What moving leadership to others may take; it takes some milliseconds. */
-const HAND_OVER_MS = 500;
-/** What calls under way get when the server stops; the whole stop takes at most 3 s. */
+/**
+ * What moving leadership to others may take; it takes some round trips and writes. This and the two
+ * graces stay below what a process gets for its stop (cli/serve-process.ts).
+ */
+const HAND_OVER_MS = 200;
+/** What calls under way get when the server stops. */
 const STOP_GRACE_MS = 1_500;
 /** What a snapshot that is being written or received gets; what is left of it does no harm. */
 const FILES_GRACE_MS = 1_000;
@@ -127,8 +130,7 @@ class ServerProcess implements RunningServer {
 
   /** Others lead before this server is gone: clients wait for no election. */
   async #handOver(): Promise<void> {
-    const moved = this.#serving?.handOver() ?? Promise.resolve();
-    await Promise.race([moved, delayMs(HAND_OVER_MS)]);
+    await within(HAND_OVER_MS, this.#serving?.handOver() ?? Promise.resolve());
   }
 
   /** The store, or why it cannot be trusted. */
@@ -209,7 +211,7 @@ class ServerProcess implements RunningServer {
     });
     this.#closers.push(async () => {
       core.host.stop();
-      await Promise.race([core.host.settled(), delayMs(FILES_GRACE_MS)]);
+      await within(FILES_GRACE_MS, core.host.settled());
     });
     return (this.#serving = servingGroups(core, {
       facts: this.#facts,
@@ -301,9 +303,3 @@ class ServerProcess implements RunningServer {
 const NO_SNAPSHOTS: Pick<SnapshotStore, "openFile"> = {
   openFile: () => Promise.resolve(undefined),
 };
-
-function delayMs(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    systemTimers.after(ms, resolve);
-  });
-}

@@ -25,3 +25,16 @@ export const systemTimers: Timers = {
     queueMicrotask(run);
   },
 };
+
+/** Whether `work` was done in time, on the real clock; a failure of it passes through. */
+export async function within(timeoutMs: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs);
+  });
+  try {
+    return await Promise.race([work.then(() => true), timedOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
